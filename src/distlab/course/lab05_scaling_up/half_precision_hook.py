@@ -1,7 +1,8 @@
 """`half_precision_hook`: gradients that travel as float16.
 
 DDP itself calls the hook, on a model whose gradients are the numbers of the case. In the first
-backward pass DDP has one bucket, so one model means one call.
+backward pass DDP has one bucket, so one model means one call. From the second on it has buckets of
+the size that it is given, and several of them are under way at once.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from distlab.rank.ddp import in_ddp
 
 _GRADIENTS = "gradients"
 _VALUE = "value of the future"
+_A_BYTE = 1e-6  # as MB; each parameter is larger
 _SCALES = {"usual": (-2.0, 2.0), "large": (4e4, 6e4), "small": (1e-7, 1e-6)}
 
 
@@ -26,7 +28,8 @@ def _gradients(case: Case) -> list[dict]:
     """The gradients of each rank, for one model after the other.
 
     `scale`: "large" ones fit float16, and their sum does not. `groups`: the ranks of each process
-    group that is handed to the hook; without it None stands for all ranks.
+    group that is handed to the hook; without it None stands for all ranks. `again`: is there
+    a second backward pass, in which each parameter has a bucket of its own?
     """
     dtype = case.get("dtype", "float32")
     shapes = case.get("shapes", [[4], [2, 3]])
@@ -38,7 +41,8 @@ def _gradients(case: Case) -> list[dict]:
             [np.asarray(generator.uniform(low, high, shape), dtype) for shape in shapes]
             for _ in range(case.get("models", 2))
         ]
-        inputs.append({"models": models, "groups": case.get("groups")})
+        more = {"again": True} if case.get("again") else {}
+        inputs.append({"models": models, "groups": case.get("groups"), **more})
     return inputs
 
 
@@ -68,11 +72,13 @@ def _call_hook(function, rank, size, inputs):
     found: dict[str, list] = {_GRADIENTS: [], _VALUE: []}
     for gradients in inputs["models"]:
         given = [g.to(device) for g in gradients]
-        model = in_ddp(_model(given), process_group=group)
+        model = in_ddp(_model(given), process_group=group, bucket_cap_mb=_A_BYTE)
         model.register_comm_hook(group, _watched(function, found[_VALUE]))
-        with recording.paused():
-            loss = model(given)
-        loss.backward()
+        for _ in range(1 + inputs.get("again", False)):
+            model.zero_grad()
+            with recording.paused():
+                loss = model(given)
+            loss.backward()
         found[_GRADIENTS].append([part.grad.clone() for part in model.module.parts])
     return found
 
@@ -181,6 +187,7 @@ def _one_all_reduce(look: Look) -> str | None:
     """An all-reduce of float16 for each bucket, of all its elements, in the group."""
     for rank in look.ranks:
         models = look.inputs[rank]["models"]
+        buckets = _buckets(models, look.case.get("again", False))
         calls = [e for e in look.records[rank].events if e.is_collective or e.is_message]
         members = tuple(sorted(_members(look, rank)))
         if len(members) == 1 and not calls:
@@ -188,13 +195,12 @@ def _one_all_reduce(look: Look) -> str | None:
         other = next((e for e in calls if e.op != "all_reduce"), None)
         if other is not None:
             return f"rank {rank} called {other} at {other.place}: an all-reduce is asked for."
-        if len(calls) != len(models):
+        if len(calls) != len(buckets):
             return (
                 f"rank {rank} called {counted(len(calls), 'all-reduce')} for "
-                f"{counted(len(models), 'bucket')}: each bucket has one."
+                f"{counted(len(buckets), 'bucket')}: each bucket has one."
             )
-        for event, gradients in zip(calls, models, strict=True):
-            elements = sum(g.size for g in gradients)
+        for event, elements in zip(calls, buckets, strict=True):
             if event.dtype != "float16":
                 return f"rank {rank} sent {event.dtype} at {event.place}, not float16."
             if event.elements != elements:
@@ -202,6 +208,16 @@ def _one_all_reduce(look: Look) -> str | None:
             if tuple(sorted(event.group)) != members:
                 return f"rank {rank} reduced in another group than the given one at {event.place}."
     return None
+
+
+def _buckets(models: list[list[np.ndarray]], again: bool) -> list[int]:
+    """The elements of each bucket, in the order in which DDP hands them to the hook."""
+    found = []
+    for gradients in models:
+        found.append(sum(g.size for g in gradients))
+        if again:
+            found += [g.size for g in reversed(gradients)]
+    return found
 
 
 def _values(look: Look) -> list[str]:
@@ -294,6 +310,12 @@ exercise = Exercise(
         Hint(
             "bfloat16", lambda look: "bfloat16" in _sent(look),
             "bfloat16 has 16 bits too, but 8 significant ones where float16 has 11.",
+        ),
+        Hint(
+            "one buffer",
+            lambda look: look.case.get("again", False) and _one_all_reduce(look) is None,
+            "This model has several buckets, and DDP hands out the next one while the last is still "
+            "on its way: what travels needs memory of its own for each bucket.",
         ),
         Hint(
             "a number besides", _single_numbers,
