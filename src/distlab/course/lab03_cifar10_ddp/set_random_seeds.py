@@ -13,6 +13,7 @@ from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.rank.pretended_gpus import PretendedGpus, noted_seeds
 
 _LARGEST = 2**32 - 1
+_GPUS = "the GPUs"
 
 
 def _two_seeds(case: Case) -> list[dict]:
@@ -23,20 +24,18 @@ def _two_seeds(case: Case) -> list[dict]:
 def _seed_twice(function, rank, size, inputs):
     def seeded(seed: int) -> dict[str, Any]:
         of_gpus = _seeds_of_gpus(function, seed)
-        return {**_draw(), "seed of CUDA": of_gpus[-1] if of_gpus else None}  # the last one counts
+        return {**_draw(), _GPUS: of_gpus[-1] if of_gpus else None}  # the last one counts
 
     # of a large seed the other one is the largest, which has to be taken as well
     other = _LARGEST if 2**31 <= inputs["seed"] < _LARGEST else inputs["other"]
     first, between, again = map(seeded, (inputs["seed"], other, inputs["seed"]))
-    repeats = {name: first[name] == again[name] for name in ("Python", "NumPy", "torch")}
     # GPUs may be seeded with a number that was drawn, such as random.getrandbits(63)
-    on_gpus = [(drawn["seed of CUDA"], drawn.get("CUDA")) for drawn in (first, again)]
-    repeats["CUDA"] = on_gpus[0][0] is not None and on_gpus[0] == on_gpus[1]
-    depends = repeats["CUDA"] and first["seed of CUDA"] != between["seed of CUDA"]
+    names = [name for name in first if name != "CUDA"]
+    same = {name: first[name] == again[name] for name in names}
+    same[_GPUS] &= first[_GPUS] is not None and first.get("CUDA") == again.get("CUDA")
     return {
-        "repeats": repeats,
-        "other seed": {name: first[name] != between[name] for name in ("Python", "NumPy", "torch")},
-        "seed of CUDA": inputs["seed"] if depends else None,
+        **{_repeats(name): same[name] for name in names},
+        **{_changes(name): first[name] != between[name] for name in names},
     }
 
 
@@ -74,8 +73,16 @@ def _seeds_of_gpus(function, seed: int) -> list[int]:
     return gpus.seeds
 
 
+def _repeats(name: str) -> str:
+    return f"{name} drawing the same numbers after the same seed"
+
+
+def _changes(name: str) -> str:
+    return f"{name} drawing other numbers after another seed"
+
+
 def _does_not_repeat(name: str):
-    return lambda look: not look.got[0]["repeats"][name]
+    return lambda look: not look.got[0][_repeats(name)]
 
 
 exercise = Exercise(
@@ -105,15 +112,13 @@ exercise = Exercise(
         ),
         Hint(
             "CUDA not seeded",
-            _does_not_repeat("CUDA"),
+            _does_not_repeat(_GPUS),
             "The generators of the GPUs do not repeat: they are others than the CPU's, and need a "
             "seed as well.",
         ),
         Hint(
             "seed ignored",
-            lambda look: (
-                not all(look.got[0]["other seed"].values()) or look.got[0]["seed of CUDA"] is None
-            ),
+            lambda look: not all(look.got[0].values()),
             "Another seed gave the same numbers: is the argument used everywhere, and all of it?",
         ),
     ),
