@@ -314,8 +314,8 @@ exercise = Exercise(
         Hint(
             "one buffer",
             lambda look: look.case.get("again", False) and _one_all_reduce(look) is None,
-            "This model has several buckets, and DDP hands out the next one while the last is still "
-            "on its way: what travels needs memory of its own for each bucket.",
+            "This model has several buckets, and DDP hands out the next one while the last is on "
+            "its way: what travels needs memory of its own for each bucket.",
         ),
         Hint(
             "a number besides", _single_numbers,
