@@ -29,12 +29,10 @@ class RunDelay:
     def seconds(self, pids: Sequence[int]) -> float:
         if not self._told:
             return self._estimate(len(pids))
-        for pid in pids:
-            self._look(f"/proc/{pid}/task/{pid}")
-            for other in started(pid):
-                with contextlib.suppress(OSError):
-                    for thread in os.listdir(f"/proc/{other}/task"):
-                        self._look(f"/proc/{other}/task/{thread}")
+        for pid in pids:  # all threads of each: its first one may wait for what others compute
+            for one in (str(pid), *started(pid)):
+                for thread in _threads(one):
+                    self._look(f"/proc/{one}/task/{thread}")
         return sum(self._seconds.values())
 
     def _estimate(self, processes: int) -> float:

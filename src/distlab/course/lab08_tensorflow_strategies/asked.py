@@ -17,7 +17,7 @@ NEEDS = ("tensorflow",)
 PROCESSES = 2048
 #: seconds for exercises that trace graphs and start servers: with everything imported a case takes
 #: about one second of a processor, and several submissions are graded side by side
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 def with_tensorflow(points: int, **about) -> Exercise:
