@@ -78,11 +78,12 @@ exercise = Exercise(
         Hint(
             "inputs divided",
             lambda look: any(
-                np.shape(got) == _whole_columns(look).shape != want.shape
+                np.shape(got)[:-1] == want.shape[:-1] and np.shape(got) != want.shape
                 for want, got in zip(*output(look), strict=True)
             ),
-            "A rank returned as many outputs as the full layer has. It is the outputs that are "
-            "divided, and with them the rows of `weight` and the bias: all inputs go in.",
+            "A rank returned another number of outputs than its slice has. It is the outputs that "
+            "are divided, and with them the bias and the rows of `weight`, whose shape is "
+            "(outputs, inputs): all inputs go in.",
         ),
         Hint(
             "gradient of x not added up",

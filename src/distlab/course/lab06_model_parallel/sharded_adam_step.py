@@ -101,10 +101,10 @@ def _mistake(look: Look, rank: int) -> str:
         return ""
     if _near(got, _trained(given, [[g * look.size for g in mean] for mean in means])):
         return SUM
-    if _near(got, *(_trained(given, [step[r] for step in steps]) for r in look.ranks)):
-        return OWN
     if _near(got, given):
         return NOTHING
+    if _near(got, given, *(_trained(given, [step[r] for step in steps]) for r in look.ranks)):
+        return OWN
     first = _trained(given, means[:1])
     if _near(after_one, first):
         return LATER
@@ -145,8 +145,8 @@ def _moved(before, after) -> float:
     return float(max(steps, default=0.0))
 
 
-def _looks_like(mistake: str):
-    return lambda look: look.size > 1 and any(_mistake(look, r) == mistake for r in look.ranks)
+def _looks_like(mistake: str, on=any):
+    return lambda look: look.size > 1 and on(_mistake(look, r) == mistake for r in look.ranks)
 
 
 def _parts_wrong(look: Look) -> list[np.ndarray]:
@@ -247,8 +247,8 @@ exercise = Exercise(
         Hint(
             "own gradients",
             _looks_like(OWN),
-            "These are parameters that a rank's own gradients give: the gradients of all ranks "
-            "have to be averaged first.",
+            "Where these parameters have moved, it is as a rank's own gradients move them: the "
+            "gradients of all ranks have to be averaged first.",
         ),
         Hint(
             "own share alone",
@@ -266,7 +266,7 @@ exercise = Exercise(
         ),
         Hint(
             "moments not corrected",
-            _looks_like(UNCORRECTED),
+            _looks_like(UNCORRECTED, all),
             "The first step is about three times too large: the moments begin at 0, and Adam makes "
             "up for that by dividing them by 1 − β**t.",
         ),
@@ -280,14 +280,14 @@ exercise = Exercise(
         ),
         Hint(
             "elements left out",
-            _looks_like(UNMOVED),
+            _looks_like(UNMOVED, all),
             "After the first step some elements are as they were, and the others are right. Does "
             "each element belong to some rank's share, where `size` does not divide their number? "
             "(Or their gradients were lost in a narrower dtype.)",
         ),
         Hint(
             "wrong where gradients are small",
-            _looks_like(SMALL),
+            _looks_like(SMALL, all),
             "The first step is right where gradients are large, and wrong where they are small. "
             "There eps counts: it is added to the root of the corrected second moment, "
             "√(v/(1 − β₂ᵗ)) + eps, not under the root and not before the correction. (Or they were "
@@ -295,7 +295,7 @@ exercise = Exercise(
         ),
         Hint(
             "wrong from the second step on",
-            _looks_like(LATER),
+            _looks_like(LATER, all),
             "The first step is right, a later one is not. Does every step find the moments of the "
             "step before in `state`, and the number of the step? Several models may take "
             "turns, each with a state of its own, and one step is one call, however many tensors. "

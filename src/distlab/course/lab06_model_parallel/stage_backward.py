@@ -8,7 +8,6 @@ from distlab.course.lab06_model_parallel.pipeline import (
     activations,
     behind,
     chain,
-    factor_of,
     gradients_of,
     lost,
     model_inputs,
@@ -38,12 +37,10 @@ def _call_backward(function, rank, size, inputs):
     return left | ({OF_INPUTS: given.grad} if rank > 0 else {})
 
 
-def _twice_before_the_last(look: Look) -> bool:
-    """Are the gradients of the rank before the last twice what they should be?"""
-    if not right_at_the_end_alone(look):
-        return False
-    want, got = (side[look.size - 2][GRADIENTS] for side in (look.expected, look.got))
-    return all(look.same(2 * w, g) for w, g in zip(want, got, strict=True))
+def _twice(look: Look, rank: int) -> bool:
+    """Are the gradients of a rank twice what they should be?"""
+    want, got = (side[rank][GRADIENTS] for side in (look.expected, look.got))
+    return bool(want) and all(look.same(2 * w, g) for w, g in zip(want, got, strict=True))
 
 
 exercise = Exercise(
@@ -74,7 +71,7 @@ exercise = Exercise(
         ),
         Hint(
             "twice before the last",
-            _twice_before_the_last,
+            lambda look: right_at_the_end_alone(look) and _twice(look, look.size - 2),
             "The gradients of the rank before the last are twice what they should be: backward() "
             "adds to .grad, so call it once. And only the gradient that arrives goes into it.",
         ),
@@ -87,9 +84,9 @@ exercise = Exercise(
         ),
         Hint(
             "twice",
-            factor_of(lambda look: 2),
-            "All gradients are twice what they should be: backward() adds to .grad, so call it "
-            "once.",
+            lambda look: _twice(look, look.size - 1),
+            "The last rank's gradients are twice what they should be: backward() adds to .grad, so "
+            "call it once.",
         ),
         Hint(
             "not from the loss",

@@ -76,7 +76,8 @@ def _share(tensor, dim: int | None, rank: int, size: int):
 
 def _products():
     """Notes the floating-point operations of each matrix product, in whatever form it comes; where
-    DTensors are multiplied, those of the part that this rank computes.
+    DTensors are multiplied, those of the part that this rank computes. One that is computed again,
+    to look at it say, counts once.
     """
     import contextlib
 
@@ -92,22 +93,36 @@ def _products():
             result = func(*args, **(kwargs or {}))
             if hasattr(result, "device") and is_fake(result):
                 return result
-            of = flop_registry.get(func.overloadpacket)
+            of, name = flop_registry.get(func.overloadpacket), func.overloadpacket.__name__
+            factors = args[name.startswith(("add", "badd")) :]
             if of is not None:
-                found.append(of(*args, **(kwargs or {}), out_val=result))
-            elif func.overloadpacket.__name__ in ("mv", "addmv", "dot"):
-                found.append(2 * args[-2].numel())
-            elif func.overloadpacket.__name__ == "mul" and _outer(result, args):
-                found.append(2 * result.numel())
+                note(factors, of(*args, **(kwargs or {}), out_val=result))
+            elif name in ("mv", "addmv", "dot"):
+                note(factors, 2 * args[-2].numel())
+            elif name == "mul" and _outer(result, args):
+                note(factors, 2 * result.numel())
             return result
+
+    def note(factors, flops):
+        where = tuple(_place(t) for t in factors if hasattr(t, "data_ptr"))
+        held.append(factors)  # so that no other tensor comes to lie there
+        found[where] = flops
 
     @contextlib.contextmanager
     def counting():
         with Counter():
-            yield found
+            yield found.values()
 
-    found: list[float] = []
+    held: list[tuple] = []
+    found: dict[tuple, float] = {}
     return counting()
+
+
+def _place(tensor) -> tuple[int, int]:
+    try:
+        return tensor.data_ptr(), tensor.numel()
+    except RuntimeError:  # a sparse tensor has no such place
+        return id(tensor), 0
 
 
 def _outer(result, factors) -> bool:
@@ -158,8 +173,8 @@ def right(part, look: Look) -> bool:
 WORK = Hint(
     "whole product computed",
     lambda look: any(got[_ONE] > 1 or got[_ALL] > 1 for got in look.got),
-    "The values may be right, but a rank did more than its share of the work: take your slice of "
-    "`weight` before the matrix product, not a slice of the result after it.",
+    "A rank did more than its share of the work: take your slice of `weight` before the matrix "
+    "product, not a slice of the result after it.",
 )
 NO_GRADIENT = Hint(
     "gradient missing",
