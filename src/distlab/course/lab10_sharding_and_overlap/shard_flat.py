@@ -17,9 +17,11 @@ _CHANGED = "number of arguments that were changed"
 
 
 def _tensors(case: Case) -> list[dict]:
+    """`ahead`: by how much the rank that is asked for is ahead of the one that is asked."""
     generator, dtype = case.generator(), case.get("dtype", "float32")
     tensors = [drawn(generator, shape, dtype) for shape in case.get("shapes", [[2, 3], [3]])]
-    return [{"tensors": tensors} for _ in range(case.size)]
+    ahead = {"ahead": case.params["ahead"]} if "ahead" in case.params else {}
+    return [{"tensors": tensors, **ahead} for _ in range(case.size)]
 
 
 def _call(function, rank, size, inputs):
@@ -30,7 +32,7 @@ def _call(function, rank, size, inputs):
     given = list(tensors)
     # torch.empty then holds NaN, and never the zeros that are asked for
     torch._C._set_deterministic_algorithms(True, warn_only=True)
-    piece = function(rank, size, given)
+    piece = function((rank + inputs.get("ahead", 0)) % size, size, given)
     left = {
         "returned": shortened(piece),
         _CHANGED: sum(not torch.equal(a, b) for a, b in zip(tensors, before, strict=True))
@@ -97,6 +99,12 @@ def _padded_in_front(line, rank, size):
     ]
 
 
+def _of_the_process(look: Look) -> bool:
+    """Did each rank return its own piece where another one's was asked for?"""
+    ahead, own = look.inputs[0].get("ahead", 0), wanted(look)
+    return ahead and hints.everywhere(look, own[-ahead:] + own[:-ahead])
+
+
 def _arrays(look: Look) -> list[tuple[np.ndarray, np.ndarray]]:
     """(wanted, returned) of the ranks that returned a tensor."""
     return [
@@ -141,6 +149,12 @@ exercise = Exercise(
             "not flat",
             lambda look: any(got.ndim != 1 for _, got in _arrays(look)),
             "The piece is to have one dimension: flatten each tensor before you join them.",
+        ),
+        Hint(
+            "rank of the process",
+            _of_the_process,
+            "Asked for another rank's piece, each rank has made its own: `rank` says whose piece "
+            "it is, and not dist.get_rank().",
         ),
         Hint(
             "not padded",
