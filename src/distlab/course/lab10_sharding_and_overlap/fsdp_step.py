@@ -15,6 +15,7 @@ from distlab.course.lab10_sharding_and_overlap.flat import pieces_of, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 from distlab.exercises.traffic import called
 
 _CALLS = "number of calls of layer beyond two for each layer"
@@ -284,6 +285,14 @@ def _proportional(look: Look) -> bool:
     return factor > 0 and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
 
 
+def _turned_round(look: Look, want: list, got: list) -> bool:
+    """Are these gradients those of the layers from the last to the first, by values or lengths?"""
+    lengths, found = [g.shape for g in want], [getattr(g, "shape", None) for g in got]
+    return (lengths != found and lengths[::-1] == found) or (
+        look.same(want[::-1], list(got)) and not look.same(want, list(got))
+    )
+
+
 def _gathers(look: Look) -> int:
     return sum(e.op == "all_gather" for e in look.records[0].events)
 
@@ -369,7 +378,7 @@ _HINTS = (
     ),
     Hint(
         "all-reduce of gradients",
-        lambda look: any(e.op == "all_reduce" for e in look.events()),
+        lambda look: any(e.op == "all_reduce" and e.elements > 1 for e in look.events()),
         "An all-reduce gives every rank the whole gradient. Each rank needs its piece of it alone: "
         "that is a reduce-scatter, and half the bytes.",
     ),
@@ -402,18 +411,15 @@ _HINTS = (
     ),
     Hint(
         "order of layers",
-        lambda look: any(
-            look.same(want[::-1], list(got)) and not look.same(want, list(got))
-            for want, got in _gradients(look)
-        ),
+        lambda look: any(_turned_round(look, want, got) for want, got in _gradients(look)),
         "The gradients come from the last layer to the first, as the backward pass makes them. "
         "Return them in the order of the layers.",
     ),
     Hint(
         "gradients in full",
         lambda look: any(
-            isinstance(g, np.ndarray) and g.size > w.size
-            for want, got in _gradients(look) for w, g in zip(want, got, strict=False)
+            isinstance(g, np.ndarray) and g.size > max(w.size for w in want)
+            for want, got in _gradients(look) for g in got
         ) or any(isinstance(g, (list, tuple)) for _, got in _gradients(look) for g in got),
         "A gradient is larger than a piece: return this rank's piece alone, cut and padded as "
         "shard_flat does it.",
@@ -450,4 +456,13 @@ exercise = Exercise(
     ),
     traffic=(_in_order,),
     hints=_HINTS,
+    advice=(
+        Advice(
+            "gradient of another output",
+            "Mismatch in shape: grad_output",
+            "What is handed to backward has another shape than the output that it is handed to. "
+            "Backward goes from the last layer to the first: each one gets the gradient of its own "
+            "output, and hands on that of its input, which is the output of the layer below.",
+        ),
+    ),
 )
