@@ -392,6 +392,12 @@ exercise = Exercise(
     hints=_HINTS,
     advice=(
         Advice(
+            "hook returned something",
+            "but hook returned",
+            "What a hook returns is taken for a gradient: let it return nothing. (A lambda returns "
+            "the value of its expression.)",
+        ),
+        Advice(
             "gradient not there yet",
             "NoneType' object has no attribute '(?!wait|get_future)|but got NoneType",
             "A gradient is None where this takes it for there. A hook of register_hook is called "
