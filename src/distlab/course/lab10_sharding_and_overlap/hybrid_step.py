@@ -205,6 +205,12 @@ exercise = Exercise(
             "else is to be sent.",
         ),
         Hint(
+            "no reduce-scatter",
+            lambda look: _mesh(look)[1] > 1 and not look.events("reduce_scatter"),
+            "No reduce-scatter ran. Each rank's gradient has a part for every piece: within a "
+            "replica these parts are added up first, each on the rank that it belongs to.",
+        ),
+        Hint(
             "dealt out",
             lambda look: _each(look, lambda r: np.mean(_brought(look), axis=0)[
                 _mine(look, r)::_mesh(look)[1]]),
