@@ -154,6 +154,15 @@ exercise = Exercise(
             "cut its shape.",
         ),
         Hint(
+            "fewer tensors",
+            lambda look: any(
+                isinstance(got, (list, tuple)) and len(got) < len(look.inputs[0]["shapes"])
+                for got in returned(look)
+            ),
+            "There are fewer tensors than shapes: each shape has one, also one without elements. "
+            "(A `return` inside the loop ends it.)",
+        ),
+        Hint(
             "padding left in",
             lambda look: any(
                 len(line) > _count(look)
