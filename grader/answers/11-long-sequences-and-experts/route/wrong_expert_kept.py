@@ -1,4 +1,4 @@
-# hint: expert kept
+# hint: without room
 def route(logits, capacity):
     expert = logits.argmax(dim=1)
     chosen = F.one_hot(expert, logits.shape[1])

@@ -105,26 +105,14 @@ def _each_token_once_each_way(look: Look) -> str | None:
     return None
 
 
-def _outputs(look: Look, experts: list[np.ndarray]) -> list[np.ndarray]:
-    """Each token's output of the expert that is named for it; zeros where none is."""
-    found = []
-    for given, expert in zip(look.inputs, experts, strict=True):
-        rows = [
-            _output(token, e) if e >= 0 else token * 0
-            for token, e in zip(given["tokens"], expert, strict=True)
-        ]
-        tokens = given["tokens"]
-        found.append(np.array(rows, tokens.dtype).reshape(tokens.shape))
-    return found
-
-
 def _chosen(look: Look) -> list[np.ndarray]:
     return [inputs["expert"] for inputs in look.inputs]
 
 
-def _by_own_expert(look: Look) -> list[np.ndarray]:
-    """What comes out where each rank's tokens go through its own expert."""
-    return _outputs(look, [np.where(c < 0, -1, rank) for rank, c in enumerate(_chosen(look))])
+def _nothing_sent(look: Look) -> bool:
+    """Did no rank call an all-to-all, though tokens have experts on other ranks?"""
+    away = [((c >= 0) & (c != rank)).any() for rank, c in enumerate(_chosen(look))]
+    return any(away) and not look.events("all_to_all")
 
 
 def _in_another_order(look: Look) -> bool:
@@ -206,6 +194,12 @@ exercise = Exercise(
         ),
         hints.EARLY,
         Hint(
+            "nothing sent",
+            _nothing_sent,
+            "No rank called an all-to-all. Each rank's expert_fn is another one, and expert e "
+            "lives on rank e: a token has to get there.",
+        ),
+        Hint(
             "expert_fn left out",
             lambda look: 0 in _calls(look),
             "expert_fn was not called on some rank. It is called on every rank, also where no "
@@ -216,11 +210,6 @@ exercise = Exercise(
             lambda look: max(_calls(look)) > 1,
             "expert_fn was called more than once: put the tokens of all ranks into one tensor. "
             "One large matrix product is faster than many small ones.",
-        ),
-        Hint(
-            "own expert for all",
-            lambda look: hints.everywhere(look, _by_own_expert(look)),
-            "Each rank's tokens all went through its own expert: expert e lives on rank e.",
         ),
         Hint(
             "tokens without an expert",

@@ -68,23 +68,33 @@ def _allowed(o1, lse1, o2, lse2) -> np.ndarray:
     return _ATOL[str(o1.dtype)] + 2 * np.finfo(o1.dtype).eps * np.maximum(*sizes)
 
 
-def _too_far(look: Look) -> str | None:
-    """Each row within 1e-5 (1e-11 in float64) plus 2·eps·|lse|."""
+def _off(look: Look) -> dict[str, float]:
+    """How far o and lse are off at most, where that is more than asked: 1e-5 (1e-11 in float64)
+    plus 2·eps·|lse| in each row. Infinities and NaN are left to the judge's own comparison.
+    """
     got = pair(returned(look)[0])
-    if got is None:
-        return None
     exact, allowed = _exact(*_given(look)), _allowed(*_given(look))
-    names = zip(("o", "lse"), got, exact, (allowed[..., None], allowed), strict=True)
-    for name, found, right, most in names:
-        if found.shape != right.shape:
-            return None
-        known = np.isfinite(right)
-        off = np.abs(np.where(known, found, 0) - np.where(known, right, 0))
+    if got is None or any(g.shape != e.shape for g, e in zip(got, exact, strict=True)):
+        return {}
+    found = {}
+    for i, (name, most) in enumerate((("o", allowed[..., None]), ("lse", allowed))):
+        known = np.isfinite(exact[i])
+        off = np.abs(np.where(known, got[i], 0) - np.where(known, exact[i], 0))
         if (off > most).any():
-            return (
-                f"rank 0 returned {name} off by {float(off.max()):.2g}, which is more than asked."
-            )
+            found[name] = float(off.max())
+    return found
+
+
+def _too_far(look: Look) -> str | None:
+    for name, off in _off(look).items():
+        return f"rank 0 returned {name} off by {off:.2g}, which is more than asked."
     return None
+
+
+def _right(look: Look) -> list[str]:
+    """Those of o and lse that are right."""
+    off, parts = _off(look), zip(("o", "lse"), wanted(look)[0], returned(look)[0], strict=True)
+    return [name for name, want, got in parts if name not in off and look.same(want, got)]
 
 
 def _alike(of):
@@ -262,6 +272,24 @@ exercise = Exercise(
             _narrow,
             "This is nearly right, and farther off than rounding would leave it. Was something "
             "small added, a small weight left out, or something computed in a narrower type?",
+        ),
+        Hint(
+            "o alone",
+            lambda look: _right(look) == ["lse"],
+            "lse is right, and o is not. o1 counts by the exponential of lse1, o2 by that of lse2: "
+            "are both weights between 0 and 1, and do they add up to 1?",
+        ),
+        Hint(
+            "lse alone",
+            lambda look: _right(look) == ["o"],
+            "o is right, and lse is not. It is no smaller than the larger of lse1 and lse2, and "
+            "larger by log 2 at most: what was subtracted before the exp comes back after the log.",
+        ),
+        Hint(
+            "neither",
+            lambda look: True,
+            "Neither o nor lse is right. Try numbers that you can add up by hand: from lse1 = "
+            "log 4 and lse2 = log 12 comes lse = log 16, and o2 counts three times as much as o1.",
         ),
     ),
 )

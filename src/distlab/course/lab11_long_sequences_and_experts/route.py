@@ -86,6 +86,12 @@ def _from_behind(look: Look) -> tuple:
     return _dropped(chosen, slots, slots < _capacity(look))
 
 
+def _right_with_room(look: Look) -> bool:
+    got, right = pair(returned(look)[0]), pair(wanted(look)[0])
+    room = right[0] >= 0
+    return all(np.array_equal(r[room], g[room]) for r, g in zip(right, got, strict=True))
+
+
 def _another_expert(look: Look) -> bool:
     """Is a token with another expert than the best one, and not dropped?"""
     expert, best = pair(returned(look)[0])[0], _best(look)
@@ -167,14 +173,15 @@ exercise = Exercise(
             "has slot 0. A cumulative sum counts the token itself.",
         ),
         Hint(
-            "slot kept",
-            _with(lambda e, s, c: (np.where(s < c, e, -1), s)),
-            "A token that finds no room has neither expert nor slot: −1 for both.",
+            "without room",
+            _right_with_room,
+            "Tokens that find room are right, and the others are not: such a token goes to no "
+            "expert, and has −1 for both.",
         ),
         Hint(
-            "expert kept",
-            _with(lambda e, s, c: (e, np.where(s < c, s, -1))),
-            "A token that finds no room has neither expert nor slot: −1 for both.",
+            "slot first",
+            _with(lambda e, s, c: _dropped(s, e, s < c)),
+            "The two are the other way round: `return expert, slot`.",
         ),
         Hint(
             "last come first",
@@ -198,9 +205,9 @@ exercise = Exercise(
         Hint(
             "numbered through",
             lambda look: True,
-            "No token is with a wrong expert, but slots are wrong, or other tokens were dropped: "
-            "each expert counts for itself, in the order of the tokens, and a token's slot is the "
-            "number of earlier ones there.",
+            "No token is with another expert than its best, but slots are wrong, or other tokens "
+            "were dropped: each expert counts for itself, in the order of the tokens, and a "
+            "token's slot is the number of earlier ones there.",
         ),
     ),
 )
