@@ -7,6 +7,7 @@ import zlib
 
 from distlab.course.lab03_cifar10_ddp.looks import was_left
 from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.raised import Advice
 
 _ENTRIES = "state dict's names and shapes"
 _OTHER_OUTPUTS = "Module with other outputs than ResNet-18's for the same weights"
@@ -87,7 +88,8 @@ def _build_twice(function, rank, size, inputs):
         for name in ("conv1.weight", "layer4.1.bn2.running_var", "fc.weight", "fc.bias")
     }
     place = next((value.device for value in state.values()), None)  # perhaps a GPU
-    images = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0)).to(place)
+    # larger than CIFAR-10's, of which avgpool gets a single number a channel
+    images = torch.randn(2, 3, 40, 40, generator=torch.Generator().manual_seed(0)).to(place)
     output, alike = _computes(model, inputs["num_classes"], images)
     return {
         "returned": "Module" if alike else _OTHER_OUTPUTS,
@@ -114,8 +116,8 @@ exercise = Exercise(
             was_left("returned", _OTHER_OUTPUTS),
             "Names and shapes of the weights are resnet18's, but with the same weights "
             "torchvision's own network computes other numbers. Layers without weights belong to it "
-            "too, such as maxpool and relu: leave them as they are, also for 32×32 images, add "
-            "no dropout, and return what fc returns, without a softmax.",
+            "too, such as maxpool, relu and avgpool: leave them as they are, for 32×32 images too, "
+            "add no dropout, and return what fc returns, without a softmax.",
         ),
         Hint(
             "no module",
@@ -161,6 +163,14 @@ exercise = Exercise(
             lambda look: look.got[0][_ENTRIES] != look.expected[0][_ENTRIES],
             "Names, shapes or number of the state dict's entries are not resnet18's: another "
             "depth, a wrapper around it, or a head of several layers. A checkpoint would not fit.",
+        ),
+    ),
+    advice=(
+        Advice(
+            "no output",
+            r"Input type .* should be the same|shapes cannot be multiplied",
+            "The check sends float32 images of 40×40 through the network: resnet18 takes these as "
+            "it takes other sizes. Leave all of its layers and their dtype as they are.",
         ),
     ),
     group=False,

@@ -19,7 +19,7 @@ from distlab.course.lab03_cifar10_ddp.checkpoints import (
     trained,
 )
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.raised import STATE_DICT
+from distlab.exercises.raised import STATE_DICT, Advice
 
 
 class _Audit:
@@ -95,7 +95,7 @@ _audit = _Audit()
 
 
 def _save_watched(function, rank, size, inputs):
-    """Save into a folder of this rank's own, where an older checkpoint lies that is held open."""
+    """Save into a folder of this rank's own. The older checkpoint there, if any, is held open."""
     import torch
 
     model, optimizer = model_and_optimizer(inputs["seed"], inputs["width"], lr=0.25)
@@ -103,20 +103,24 @@ def _save_watched(function, rank, size, inputs):
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoint-")))
     path = folder / "model.pth"
     older = b"an older checkpoint, whole " * 40
+    failing = inputs["file"] == "failing"
     try:
         path.write_bytes(older)
-        with path.open("rb") as held, _audit.watching(folder):
-            failing = inputs["file"] == "failing"
-            if failing:
-                _save_without_room(function, path, model, optimizer, inputs["epoch"])
-            else:
-                function(PathText(path), model, optimizer, inputs["epoch"])
-            events = list(_audit.events)
+        with path.open("rb") as held:
+            if inputs["file"] == "none":
+                path.unlink()
+            before = _bytes(path)
+            with _audit.watching(folder):
+                if failing:
+                    _save_without_room(function, path, model, optimizer, inputs["epoch"])
+                else:
+                    function(PathText(path), model, optimizer, inputs["epoch"])
+                events = list(_audit.events)
             kept = held.read() == older
         result: dict[str, Any] = {"older file": _fate(path, events, kept, older, failing)}
-        changed = not path.exists() or path.read_bytes() != older
         if failing:
             return result
+        changed = _bytes(path) != before
         others = [name for name in os.listdir(folder) if name != path.name]
         if rank:
             written = changed or others or any(event[0] == "open" for event in events)
@@ -131,9 +135,13 @@ def _save_watched(function, rank, size, inputs):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
 def _fate(path: Path, events: list, kept: bool, older: bytes, failing: bool) -> str:
     """What became of the file that lay there before."""
-    if failing and (not path.exists() or path.read_bytes() != older):
+    if failing and _bytes(path) != older:
         return "lost when a save failed"
     overwritten = "overwritten in place"
     if ("refused", str(path)) in events:
@@ -284,5 +292,11 @@ exercise = Exercise(
             "Save state dicts, not the objects themselves.",
         ),
     ),
-    advice=(STATE_DICT,),
+    advice=(
+        STATE_DICT,
+        Advice(
+            "no older file", r"No such file or directory: '[^']*/model\.pth'",
+            "At the first save nothing lies at the path yet: only its folder is there.",
+        ),
+    ),
 )  # fmt: skip

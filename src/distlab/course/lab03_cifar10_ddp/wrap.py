@@ -6,7 +6,10 @@ import functools
 from typing import Any
 
 from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.raised import Advice
 from distlab.rank.pretended_gpus import PretendedGpus
+
+_ON_CPU = "The check also gives a CPU as device on a machine that has GPUs"
 
 
 def _linear(case: Case) -> list[dict]:
@@ -34,6 +37,7 @@ def _small_model(weight, bias):
 
 
 def _wrap_and_step(function, rank, size, inputs):
+    import torch
     from torch.nn.parallel import DistributedDataParallel
 
     from distlab.rank import world
@@ -60,7 +64,9 @@ def _wrap_and_step(function, rank, size, inputs):
     }
     wrapped(inputs["batch"].to(device)).square().mean().backward()
     result["gradients"] = [p.grad.clone() for p in inside.parameters()]
-    result["GPU"] = _pretend_gpu(function, inputs)
+    there = torch.device("cuda", inputs["index"])
+    result["GPU"] = _beside_gpus(function, inputs, there)
+    result["CPU"] = _beside_gpus(function, inputs, torch.device("cpu"))["device_ids"]
     return result
 
 
@@ -75,16 +81,15 @@ def _ids(device_ids) -> list[int | str]:
     return found
 
 
-def _pretend_gpu(function, inputs) -> dict[str, Any]:
-    """What a rank with a GPU would do with it, on a machine that may have none."""
+def _beside_gpus(function, inputs, device) -> dict[str, Any]:
+    """What a rank would do with this device on a machine with GPUs, where there may be none."""
     from unittest import mock
 
     import torch
     from torch import nn
     from torch.nn.parallel import DistributedDataParallel
 
-    device = torch.device("cuda", inputs["index"])
-    gpus = PretendedGpus(device.index + 1)
+    gpus = PretendedGpus(inputs["index"] + 1)
     seen: dict[str, Any] = {"moved to": None, "device_ids": None, "moved": "never"}
     model, as_ever = _small_model(inputs["weight"], inputs["bias"]), torch.Tensor.to
 
@@ -251,6 +256,19 @@ exercise = Exercise(
                 for r in look.ranks
             ),
             "With a GPU as device, device_ids is not that GPU: the device knows its own index.",
+        ),
+        Hint(
+            "device_ids on a CPU",
+            lambda look: any(look.got[r]["CPU"] for r in look.ranks),
+            f"{_ON_CPU}, and there DDP was given device_ids: whether there is a GPU is not what "
+            "counts, but which device is given.",
+        ),
+    ),
+    advice=(
+        Advice(
+            "no GPU given",
+            "Expected a (cuda|torch.device with a specified index)",
+            f"{_ON_CPU}: whether there is a GPU does not say that this is the device.",
         ),
     ),
 )
