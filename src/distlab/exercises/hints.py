@@ -187,12 +187,17 @@ def _changed_on_its_way(look: Look) -> bool:
     )
 
 
+def _read_on_its_way(look: Look) -> bool:
+    """Did anything read a buffer that was still to be filled? To send it on counts as well."""
+    return any(e.race is not None and e.race[0] == "read" for e in look.events() if e.op != "send")
+
+
 EARLY = Hint(
     "read before wait",
     lambda look: (
         poisoned(returned(look))
         and not all(e.blocking for e in look.events())
-        and not _changed_on_its_way(look)
+        and (_read_on_its_way(look) or not _changed_on_its_way(look))
     ),
     "The buffer was read before its request had been waited for: until wait() returns, its content "
     "is undefined.",

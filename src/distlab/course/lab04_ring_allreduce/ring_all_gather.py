@@ -113,5 +113,13 @@ exercise = Exercise(
             "Every chunk arrived, but not in its own place: whoever receives chunk c must receive "
             "into chunks[c]. Which chunk does the left neighbour send in this step?",
         ),
+        Hint(
+            "not handed on",
+            lambda look: any(
+                came != went for rank in look.ranks for came, went in rings.handed_on(look, rank)
+            ),
+            "A rank sent something else than what had arrived in the step before. What arrives in "
+            "one step is sent on in the next: has it the same number here and there?",
+        ),
     ),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from distlab.course.lab04_ring_allreduce import rings
 from distlab.course.lab04_ring_allreduce.chunks import in_place
-from distlab.exercises import traffic
+from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -34,8 +36,24 @@ def _alone(look: Look, rank: int) -> int | None:
     return shares.index(1) if shares is not None and sum(shares) == 1 else None
 
 
+def _added_to_another(look: Look, rank: int) -> bool:
+    """Is what it sent in its second step the sum of what arrived in the first and a chunk of its
+    own that has another number?
+    """
+    steps, number = rings.handed_on(look, rank), rings.first_chunk(look, (rank - 1) % look.size)
+    if not steps or number is None:
+        return False
+    came, went = steps[0]
+    fits = np.isclose(came + np.array(rings.first_elements(look, rank)), went, rtol=1e-5)
+    return bool(fits.any() and not fits[number])
+
+
+def _all_owned(look: Look) -> list[tuple[list[np.ndarray], np.ndarray]]:
+    return [_owned(look, rank) for rank in look.ranks]
+
+
 def _shares(look: Look) -> list[tuple[int, ...] | None]:
-    return [rings.shares(*_owned(look, rank)) for rank in look.ranks]
+    return [rings.shares(*owned) for owned in _all_owned(look)]
 
 
 exercise = Exercise(
@@ -90,9 +108,33 @@ exercise = Exercise(
             "the chunk that it added to in the step before.",
         ),
         Hint(
+            "mean for sum",
+            lambda look: (
+                look.size > 1
+                and all(look.same(sum(parts) / look.size, got) for parts, got in _all_owned(look))
+            ),
+            hints.MEAN_FOR_SUM.says,
+        ),
+        Hint(
             "parts twice",
             lambda look: any(shares is not None and max(shares) > 1 for shares in _shares(look)),
             "A rank's part is in the sum twice: each rank adds its own to a passing chunk once.",
+        ),
+        Hint(
+            "sent as it was",
+            lambda look: any(
+                went in rings.first_elements(look, rank)
+                for rank in look.ranks
+                for _, went in rings.handed_on(look, rank)
+            ),
+            "In a later step than the first a rank sent a chunk as it was on entry. What it hands "
+            "on must be the chunk to which it has just added what arrived.",
+        ),
+        Hint(
+            "added to another chunk",
+            lambda look: any(_added_to_another(look, rank) for rank in look.ranks),
+            "What arrived was added to a chunk of another number, so that parts of two chunks are "
+            "in one sum. Which chunk does the left neighbour send in this step?",
         ),
     ),
 )

@@ -124,6 +124,21 @@ def first_chunk(look: Look, rank: int) -> int | None:
     return None
 
 
+def handed_on(look: Look, rank: int) -> list[tuple[float, float]]:
+    """(what arrived in a step, what was sent in the next) by their first elements; none where the
+    rank did not send and receive as often as in half a ring.
+    """
+    sent, received = sends(look, rank), look.records[rank].receives()
+    if not len(sent) == len(received) == look.size - 1:
+        return []
+    return [(came.value, went.value) for came, went in zip(received, sent[1:], strict=False)]
+
+
+def first_elements(look: Look, rank: int) -> list[float]:
+    """The first element of each of a rank's chunks on entry."""
+    return [float(chunk.flat[0]) for chunk in look.inputs[rank]["chunks"] if chunk.size]
+
+
 def _holds_more(look: Look, sent: Event) -> bool:
     """Does a message hold more than a chunk?"""
     most, dtype = _chunk(look, sent.rank)
