@@ -132,11 +132,11 @@ def _call(function, rank, size, inputs):
 
 
 def _of_a_later_step(twin, module, stages, inputs) -> float:
-    """The largest difference in one more step, with a pass in it that has no backward pass."""
+    """The largest difference in one more step, with passes in it that have no backward pass."""
     parameters = [p for stage in stages for p in stage.parameters()]
     for parameter in (*twin.parameters(), *parameters):
         parameter.grad = None
-    expected, found = (_step(one, inputs, _Log([]), evaluated=True) for one in (twin, module))
+    expected, found = (_step(one, inputs, _Log([]), besides=True) for one in (twin, module))
     expected[_OF_PARAMETERS] = [p.grad for p in twin.parameters()]
     found[_OF_PARAMETERS] = [p.grad for p in parameters]
     return max(_apart(expected[name], found[name]) for name in _GAPS)
@@ -154,9 +154,9 @@ def _without_gradients(twin, module, inputs) -> tuple[list, list]:
     return outputs[0], outputs[1]
 
 
-def _step(module, inputs, log: _Log, evaluated: bool = False) -> dict:
-    """One step: as many forward passes as there are inputs, another one under `no_grad` if the
-    module is `evaluated` in between, then one backward pass.
+def _step(module, inputs, log: _Log, besides: bool = False) -> dict:
+    """One step: as many forward passes as there are inputs, then one backward pass; `besides`: in
+    between one forward pass whose output is not used, and one under `no_grad`.
     """
     import torch
 
@@ -171,7 +171,8 @@ def _step(module, inputs, log: _Log, evaluated: bool = False) -> dict:
         gc.collect()  # what nobody can reach does not count
         held = used.now
     forward = log.taken()
-    if evaluated:
+    if besides:
+        module(given[0])
         with torch.no_grad():
             module(given[0])
     loss = sum((y * w).sum() for y, w in zip(outputs, inputs["weights"], strict=True))
@@ -236,11 +237,11 @@ _HINTS = (
     Hint(
         "first step alone",
         lambda look: look.got[0]["returned"] == _ONCE,
-        "The first step is right. In the next one the module was also called under "
-        "torch.no_grad(), as in an evaluation, before the backward pass, and the step differs from "
-        "that of an nn.Sequential. What a forward pass notes (its input, the state of the random "
-        "numbers) belongs to that pass, not to a list or a count of the module: not every pass has "
-        "a backward pass that takes it out again.",
+        "The first step is right. In the next one the module was called twice more before the "
+        "backward pass, once for an output that is not used and once under torch.no_grad(), as in "
+        "an evaluation, and the step differs from that of an nn.Sequential. What a forward pass "
+        "notes (its input, the state of the random numbers) belongs to that pass, not to a list or "
+        "a count of the module: not every pass has a backward pass that takes it out again.",
     ),
     Hint(
         "no module",
