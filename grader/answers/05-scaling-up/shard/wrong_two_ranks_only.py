@@ -1,3 +1,5 @@
+# hint: padded
+# says: or they overlap
 def shard(n, rank, size, epoch, seed):
     generator = torch.Generator().manual_seed(seed + epoch)
     order = torch.randperm(n, generator=generator).tolist()

@@ -207,11 +207,19 @@ exercise = Exercise(
             "was not seeded. Make one in the function, seeded from what all ranks know.",
         ),
         Hint(
+            "not divided",
+            # with fewer samples than ranks, shares that were filled up have all of them twice, too
+            lambda look: look.case.get("n") >= look.size
+            and _coverage_says(f"{look.case.get('n')} more than once")(look),
+            "Every index came more than once: rank and size say which piece of the order is this "
+            "rank's own.",
+        ),
+        Hint(
             "padded",
             lambda look: _coverage_says("more than once")(look)
             and not _coverage_says("missing")(look),
-            "Some indices came twice: shares were filled up to equal lengths. Here they may differ "
-            "by one instead.",
+            "Some indices came twice: shares were filled up to equal lengths, or they overlap. "
+            "Lengths may differ by one here instead.",
         ),
         Hint(
             "rest dropped",
@@ -223,9 +231,10 @@ exercise = Exercise(
         Hint(
             "ranks disagree",
             lambda look: _coverage_says("missing and")(look),
-            "Some indices came twice and others not at all: the ranks did not cut up the same "
-            "order. All have to draw it from the same seed; rank only says which piece to take. "
-            "(hash() of a text is another number in every Python that is started.)",
+            "Some indices came twice and others not at all. Either the ranks did not cut up the "
+            "same order: all have to draw it from the same seed, and rank only says which piece to "
+            "take. (hash() of a text is another number in every Python that is started.) Or the "
+            "pieces overlap and leave gaps, or indices were drawn with replacement.",
         ),
         Hint(
             "unequal lengths",
