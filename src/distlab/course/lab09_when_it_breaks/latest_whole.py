@@ -215,6 +215,10 @@ exercise = Exercise(
             "be the last trace of what happened.",
         ),
         Hint(
+            "no int", lambda look: type(look.got[0]["returned"]) not in (int, type(None)),
+            "Return the step as an int.",
+        ),
+        Hint(
             "without index", _took("no index"),
             "A step without its index counts for nothing: the save did not get to its end.",
         ),
@@ -241,8 +245,8 @@ exercise = Exercise(
             "other names",
             lambda look: look.got[0]["returned"] is not None and not _taken(look)
             or any("step-" in flaw or "Step" in flaw for flaw in [_taken(look)]),
-            "There is no folder of that step here, only one with a similar name: step-{step} is a "
-            "checkpoint's name, step-007 and step-7.tmp are not.",
+            "No folder here is that step's: step-{step} is a checkpoint's name, step-007 and "
+            "step-7.tmp are others.",
         ),
         Hint(
             "zero for none",
@@ -258,10 +262,6 @@ exercise = Exercise(
             "gave up early",
             lambda look: look.got[0]["returned"] is None and _steps(look) != [],
             "There is a whole checkpoint, below one that is not: go on looking.",
-        ),
-        Hint(
-            "no int", lambda look: type(look.got[0]["returned"]) not in (int, type(None)),
-            "Return the step as an int.",
         ),
     ),
 )  # fmt: skip

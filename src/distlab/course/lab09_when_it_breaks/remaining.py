@@ -142,7 +142,7 @@ exercise = Exercise(
         ),
         Hint(
             "another order", lambda look: _covers(look, "missing", "done before"),
-            "Samples that had been trained on come again, and as many are missing. Was the order "
+            "Samples that had been trained on come again, and others are missing. Was the order "
             "drawn as the docstring says, seeded with seed + epoch, and for all n samples? And are "
             "the first `done` of that order left out, whoever had trained on them?",
         ),
