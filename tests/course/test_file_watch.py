@@ -24,6 +24,15 @@ def test_a_file_that_is_put_in_anothers_place_is_told_from_one_that_is_written(t
     assert noted == {("write", "part"), ("put", "whole"), ("put", "again")}
 
 
+def test_what_is_put_there_from_outside_is_told_apart(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "folder part").write_text("1")
+    with watched(folder) as deeds:
+        os.replace(tmp_path / "folder part", folder / "moved")
+    assert deeds == [Deed("put from outside", os.path.realpath(folder / "moved"))]
+
+
 def test_what_happens_elsewhere_before_and_afterwards_is_not_noted(tmp_path):
     inside, outside = tmp_path / "in", tmp_path / "inside too"
     inside.mkdir()

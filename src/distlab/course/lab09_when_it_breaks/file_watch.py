@@ -18,7 +18,9 @@ _EVENTS = ("open", *_RENAMES)
 
 @dataclass(frozen=True)
 class Deed:
-    """`what`: "read", "write" (opened for writing) or "put" (renamed or linked to this name)."""
+    """`what`: "read", "write" (opened for writing) or "put" (renamed or linked to this name); that
+    is "put from outside" for what lay outside of the folder.
+    """
 
     what: str
     path: str
@@ -47,12 +49,16 @@ class _Watch:
         if isinstance(name, int):
             return
         path = os.path.realpath(os.fsdecode(name))
-        if not path.startswith(self.folder + os.sep):
+        if not self.holds(path):
             return
         if event in _RENAMES:
-            self.deeds.append(Deed("put", path))
+            inside = self.holds(os.path.realpath(os.fsdecode(args[0])))
+            self.deeds.append(Deed("put" if inside else "put from outside", path))
         else:
             self.deeds.append(Deed("write" if _writes(args) else "read", path))
+
+    def holds(self, path: str) -> bool:
+        return path.startswith(self.folder + os.sep)
 
     def add(self) -> None:
         if not self._added:
@@ -89,7 +95,7 @@ def watched(folder: Path, before_writing: Callable[[], None] | None = None) -> I
             before_writing()
         if isinstance(target, (str, os.PathLike)):
             path = os.path.realpath(os.fsdecode(target))
-            if _watch.folder and path.startswith(_watch.folder + os.sep):
+            if _watch.folder and _watch.holds(path):
                 _watch.deeds.append(Deed("write", path))
         return plain(target, *args, **kwargs)
 

@@ -36,6 +36,7 @@ GROWTH = 64 << 10  # bytes to which the files of the rank may grow whose save is
 PATIENCE = 2.0  # seconds that the others have when the failing rank is done
 LONGEST = 8.0  # seconds after which a save that was to fail is ended
 WHOLE, MISSING, THERE, NOT_YET = "as it should be", "missing", "there", "not there yet"
+IN_PLACE, FROM_OUTSIDE = "in place, byte by byte", "from outside of the given folder"
 AS_THEY_WERE, REFUSES = "as they were", "one that torch.load refuses"
 INDEX = "index.json"
 FIRST, SECOND, FAILED = "first save", "second save", "failed save"
@@ -233,8 +234,9 @@ def _read(index: Path) -> Any:
 
 
 def _manner(deeds: list[Deed], index: Path) -> str:
-    in_place = Deed("write", str(index)) in deeds
-    return "in place, byte by byte" if in_place else "in one step"
+    if Deed("write", str(index)) in deeds:
+        return IN_PLACE
+    return FROM_OUTSIDE if Deed("put from outside", str(index)) in deeds else "in one step"
 
 
 # a save that is to fail
@@ -421,9 +423,15 @@ exercise = Exercise(
             "a dict or a list around it.",
         ),
         Hint(
-            "in place", _isnt("writing of the index", "in one step"),
+            "in place", _is("writing of the index", IN_PLACE),
             "index.json was written in place: whoever looks meanwhile, or after a crash, sees half "
             "of it. Write it under another name, and let os.replace put it in its place.",
+        ),
+        Hint(
+            "from outside", _is("writing of the index", FROM_OUTSIDE),
+            "The index was written outside of `folder` and then moved. From one disk to another "
+            "nothing is moved in one step, and /tmp is seldom on the disk of the checkpoints: "
+            "write it in the step's folder, under another name (tempfile takes dir=…).",
         ),
         Hint(
             "no index", _is("index", MISSING),
