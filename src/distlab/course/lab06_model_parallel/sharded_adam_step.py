@@ -88,6 +88,7 @@ SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "not
 LATER, UNCORRECTED = "right after one step", "moments not corrected"
 UNMOVED = "right after one step where anything has moved"
 SMALL = "right after one step where gradients are large"
+BACKWARDS, ONE_AHEAD = "moved the other way", "steps counted from 2"
 UNKNOWN = "none that is known"
 
 
@@ -105,6 +106,10 @@ def _mistake(look: Look, rank: int) -> str:
         return NOTHING
     if _near(got, given, *(_trained(given, [step[r] for step in steps]) for r in look.ranks)):
         return OWN
+    if _near(got, _trained(given, [[-g for g in mean] for mean in means])):
+        return BACKWARDS
+    if _near(got, _trained(given, means, begin=2)):
+        return ONE_AHEAD
     first = _trained(given, means[:1])
     if _near(after_one, first):
         return LATER
@@ -117,11 +122,15 @@ def _mistake(look: Look, rank: int) -> str:
     return UNCORRECTED if 2.8 * right < moved < 3.5 * right else UNKNOWN
 
 
-def _trained(parameters, gradients) -> list[np.ndarray]:
-    """What Adam (Kingma and Ba, 2015) makes of them on one process, with torch's defaults."""
+def _trained(parameters, gradients, begin: int = 1) -> list[np.ndarray]:
+    """What Adam (Kingma and Ba, 2015) makes of them on one process, with torch's defaults.
+
+    Args:
+        begin: the number of the first step.
+    """
     now = [p.astype("float64") for p in parameters]
     first, second = [np.zeros_like(p) for p in now], [np.zeros_like(p) for p in now]
-    for number, step in enumerate(gradients, 1):
+    for number, step in enumerate(gradients, begin):
         for i, g in enumerate(step):
             first[i] = 0.9 * first[i] + 0.1 * g
             second[i] = 0.999 * second[i] + 0.001 * g.astype("float64") ** 2
@@ -249,6 +258,18 @@ exercise = Exercise(
             _looks_like(OWN),
             "Where these parameters have moved, it is as a rank's own gradients move them: the "
             "gradients of all ranks have to be averaged first.",
+        ),
+        Hint(
+            "the other way",
+            _looks_like(BACKWARDS),
+            "The parameters have moved as far as they should have, in the opposite direction: a "
+            "step goes against the gradient.",
+        ),
+        Hint(
+            "steps from two",
+            _looks_like(ONE_AHEAD),
+            "These are the parameters that come of counting the steps from 2. In the correction of "
+            "the moments, 1 − β**t, t is 1 in the first step.",
         ),
         Hint(
             "own share alone",
