@@ -275,20 +275,26 @@ def _of_rank_alone(look: Look, rank: int, first: int = 0) -> list[np.ndarray]:
 
 
 def _proportional(look: Look) -> bool:
-    """Are all gradients one and the same multiple of the right ones?"""
+    """Are all gradients one and the same multiple of the right ones, and not these themselves?"""
     pairs = _gradients(look)
     want = np.concatenate([g.reshape(-1) for right, _ in pairs for g in right])
     got = np.concatenate([g.reshape(-1) for _, found in pairs for g in found])
     if want.shape != got.shape or not np.abs(want).max() > 0:
         return False
     factor = float(got @ want) / float(want @ want)
-    return factor > 0 and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
+    other = factor > 0 and abs(factor - 1) > 1e-3
+    return other and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
+
+
+def _kind(gradient: object) -> tuple:
+    """What two gradients have in common that differ in their values alone."""
+    return type(gradient), getattr(gradient, "dtype", None), getattr(gradient, "shape", None)
 
 
 def _turned_round(look: Look, want: list, got: list) -> bool:
     """Are these gradients those of the layers from the last to the first, by values or lengths?"""
-    lengths, found = [g.shape for g in want], [getattr(g, "shape", None) for g in got]
-    return (lengths != found and lengths[::-1] == found) or (
+    kinds, found = list(map(_kind, want)), list(map(_kind, got))
+    return (kinds != found and kinds[::-1] == found) or (
         look.same(want[::-1], list(got)) and not look.same(want, list(got))
     )
 
@@ -420,7 +426,10 @@ _HINTS = (
         lambda look: any(
             isinstance(g, np.ndarray) and g.size > max(w.size for w in want)
             for want, got in _gradients(look) for g in got
-        ) or any(isinstance(g, (list, tuple)) for _, got in _gradients(look) for g in got),
+        ) or any(
+            isinstance(part, np.ndarray) for _, got in _gradients(look)
+            for g in got if isinstance(g, (list, tuple)) for part in g
+        ),
         "A gradient is larger than a piece: return this rank's piece alone, cut and padded as "
         "shard_flat does it.",
     ),
@@ -432,7 +441,9 @@ _HINTS = (
     ),
     Hint(
         "other gradients",
-        lambda look: _right_loss(look) and not _right_gradients(look),
+        lambda look: _right_loss(look) and not _right_gradients(look) and all(
+            list(map(_kind, want)) == list(map(_kind, got)) for want, got in _gradients(look)
+        ),
         "The loss is right, and gradients are not. What comes down from the layer above is the "
         "gradient of *this* layer's output; through tanh and the product it becomes those of the "
         "weight, the bias and the input, and the last goes on to the layer below. Then they are "
