@@ -84,7 +84,9 @@ def _mixed_up(look: Look) -> bool:
     """
     line = _line(look)
     return look.size > 1 and all(
-        np.isin(found, line).all() and (found == 0).sum() <= line.size - _count(look)
+        found.size == _count(look)
+        and np.isin(found, line).all()
+        and (found == 0).sum() <= line.size - _count(look)
         for found in _flat(look)
     )
 
@@ -124,11 +126,11 @@ def _own_piece_alone(look: Look) -> bool:
 
 
 def _repeated(look: Look) -> bool:
-    """Do all ranks have one and the same piece in every place?"""
-    lines, length = _flat(look), look.inputs[0]["piece"].size
-    return look.size > 1 and all(
-        np.array_equal(line[:length][: len(line) - length], line[length : 2 * length][: len(line)])
-        for line in lines
+    """Does every rank have the piece of some rank in every place?"""
+    pieces = [inputs["piece"] for inputs in look.inputs]
+    return not _ordered(look) and all(
+        any(np.array_equal(line, np.tile(piece, look.size)[: _count(look)]) for piece in pieces)
+        for line in _flat(look)
     )
 
 
@@ -167,6 +169,7 @@ exercise = Exercise(
             lambda look: any(
                 len(line) > _count(look)
                 and np.array_equal(line[: _count(look)], _line(look)[: _count(look)])
+                and not line[_count(look) :].any()
                 for line in _flat(look)
             ),
             "The padding came back too: behind the last tensor's elements there are zeros that "
@@ -174,7 +177,14 @@ exercise = Exercise(
         ),
         Hint(
             "not in their shapes",
-            lambda look: _ordered(look) and not _right(look),
+            lambda look: (
+                _ordered(look)
+                and any(
+                    part.shape != tuple(shape)
+                    for got in returned(look)
+                    for part, shape in zip(got, look.inputs[0]["shapes"], strict=False)
+                )
+            ),
             "The elements are right and in their order, and the tensors have other shapes than "
             "those in `shapes`.",
         ),
