@@ -270,9 +270,10 @@ exercise = Exercise(
         ),
         Hint(
             "pieces nearly right",
-            lambda look: _right_norm(look) and all(
-                np.allclose(found, want, rtol=1e-2, atol=0.0) for _, want, found in _left(look)
-            ),
+            lambda look: _right_norm(look)
+            and not all(look.same(want, found) for _, want, found in _left(look))
+            and all(np.allclose(found, want, rtol=1e-2, atol=0.0)
+                    for _, want, found in _left(look)),
             "The norm is right, and so are the pieces but for their last digits: was something "
             "computed or kept in a narrower type?",
         ),
