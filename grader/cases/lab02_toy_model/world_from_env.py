@@ -85,6 +85,11 @@ HIDDEN = (
                 "an empty local rank": _TORCHRUN | {"LOCAL_RANK": ""},
                 "an empty rank": {"RANK": "", "LOCAL_RANK": "3", "WORLD_SIZE": "8"},
                 "a broken rank of Slurm": _SLURM | {"SLURM_PROCID": "1e3"},
+                "a broken local rank of Slurm": _SLURM | {"SLURM_LOCALID": "none"},
+                "a broken size of Slurm": _SLURM | dict.fromkeys(_SIZES, "2(x2)"),
+                "a broken rank of Open MPI": _OPEN_MPI | {"OMPI_COMM_WORLD_RANK": "?"},
+                "a broken local rank of Open MPI": _OPEN_MPI | {"OMPI_COMM_WORLD_LOCAL_RANK": ""},
+                "a broken size of Open MPI": _OPEN_MPI | {"OMPI_COMM_WORLD_SIZE": "1e1"},
                 "half of torchrun, all of Slurm": _SLURM | {"RANK": "1", "WORLD_SIZE": "2"},
             },
             "bad": {
@@ -97,6 +102,11 @@ HIDDEN = (
                 "an empty local rank": ["LOCAL_RANK"],
                 "an empty rank": ["RANK"],
                 "a broken rank of Slurm": ["SLURM_PROCID"],
+                "a broken local rank of Slurm": ["SLURM_LOCALID"],
+                "a broken size of Slurm": list(_SIZES),
+                "a broken rank of Open MPI": ["OMPI_COMM_WORLD_RANK"],
+                "a broken local rank of Open MPI": ["OMPI_COMM_WORLD_LOCAL_RANK"],
+                "a broken size of Open MPI": ["OMPI_COMM_WORLD_SIZE"],
                 "half of torchrun, all of Slurm": ["LOCAL_RANK"],
             },
             "or": {"an empty rank": [0, 0, 1]},  # set and empty may count as not set

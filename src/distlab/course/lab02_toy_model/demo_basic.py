@@ -8,6 +8,7 @@ import functools
 import numpy as np
 
 from distlab.course.lab02_toy_model.weights import (
+    by_gradients_alone,
     loss_of,
     pinned_weights,
     ranks_differ,
@@ -71,17 +72,9 @@ def _reduced_by_ddp(look: Look) -> str | None:
 
 
 def _by_gradients_alone(look: Look) -> str | None:
-    """A feature that is 0 in all samples gives its weights a gradient of exactly 0."""
-    unseen = ~np.any([given["inputs"].any(0) for given in look.inputs], axis=0)
-    begin = look.inputs[0]["weights"][0]
-    for r, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
-        if look.same(want, got) and (got["parameters"][0] != begin)[:, unseen].any():
-            return (
-                f"on rank {r} weights moved a little whose gradient is zero. Plain SGD moves each "
-                "by its gradient times the learning rate, and by nothing else: a weight_decay, for "
-                "one, pulls all of them towards zero."
-            )
-    return None
+    return by_gradients_alone(
+        look, lambda given: [given["inputs"]], lambda tree: tree["parameters"][0]
+    )
 
 
 def _moved(look: Look, r: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from distlab.course.lab02_toy_model.weights import (
+    by_gradients_alone,
     pinned_weights,
     ranks_differ,
     starting_from,
@@ -16,13 +17,13 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
 def _train_inputs(case: Case) -> list[dict]:
-    rows = case.get("rows", [4, 4, 2])
+    rows, there = case.get("rows", [4, 4, 2]), np.arange(10) < case.get("features", 10)
     return [
         {
             "weights": pinned_weights(case, rank),
             "batches": [
                 (
-                    case.draw(rank + 10 * number, (count, 10)),
+                    case.draw(rank + 10 * number, (count, 10)) * there,
                     2 * case.draw(rank + 500 + 10 * number, (count, 5)),
                 )
                 for number, count in enumerate(rows)
@@ -36,6 +37,15 @@ def _train_inputs(case: Case) -> list[dict]:
 def _call_train(function, rank, size, inputs):
     with starting_from(inputs["weights"]):
         return function(rank, size, inputs["batches"], inputs["lr"])
+
+
+def _by_gradients_alone(look: Look) -> str | None:
+    return by_gradients_alone(
+        look,
+        lambda given: [inputs for inputs, _ in given["batches"]],
+        lambda tree: tree[0],
+        slack=2e-6,  # equal weights that are averaged round a little
+    )
 
 
 def _union(look: Look) -> list:
@@ -54,10 +64,26 @@ def _like(simulated) -> Callable:
     return shows
 
 
+def _any_of(simulated, choices) -> Callable:
+    """A hint's `shows`: did every rank return what this mistake gives, in one of its forms?"""
+
+    def shows(look: Look) -> bool:
+        return any(_like(lambda look, r, c=c: simulated(look, c))(look) for c in choices)
+
+    return shows
+
+
 def _averaged_at_the_end(look: Look, r: int) -> list[np.ndarray]:
     """The mean of what ranks reach that each train alone from rank 0's weights."""
     alone = [trained(_begin(look), look.inputs[k]["batches"], _lr(look)) for k in look.ranks]
     return [np.mean(tensors, axis=0) for tensors in zip(*alone, strict=True)]
+
+
+def _by_sum_of_squares(look: Look, r: int) -> list[np.ndarray]:
+    weights = _begin(look)
+    for batch in _union(look):
+        weights = trained(weights, [batch], _lr(look) * batch[1].size / look.size)
+    return weights
 
 
 def _agree(look: Look) -> list[bool]:
@@ -93,6 +119,7 @@ exercise = Exercise(
     "one process would have reached from rank 0's weights on the batches of all ranks put "
     "together.",
     visible=(Case(2, 1), Case(3, 2, {"rows": [2, 5], "lr": 0.05})),
+    rules=(_by_gradients_alone,),
     hints=(
         Hint(
             "no step",
@@ -124,15 +151,34 @@ exercise = Exercise(
         ),
         Hint(
             "gradients pile up",
-            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look), pile_up=True)),
+            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look), kept=1)),
             "The gradients of earlier batches are still in .grad and are added to: they have to "
             "be cleared before each backward.",
+        ),
+        Hint(
+            "momentum",
+            _any_of(
+                lambda look, kept: trained(_begin(look), _union(look), _lr(look), kept),
+                (0.5, 0.9, 0.95, 0.99),
+            ),
+            "A part of each step goes into the next one, as with momentum: plain SGD has none.",
+        ),
+        Hint(
+            "sum of squares",
+            _like(_by_sum_of_squares),
+            "The loss is the sum of the squared errors. MSE is their mean over all elements, which "
+            "is what the loss function gives when it is not told otherwise.",
         ),
         Hint(
             "sum for mean",
             _like(lambda look, r: trained(_begin(look), _union(look), _lr(look) * look.size)),
             "Every step is as many times too long as there are ranks: a sum where a mean "
             "belongs, or a learning rate multiplied.",
+        ),
+        Hint(
+            "uphill",
+            _like(lambda look, r: trained(_begin(look), _union(look), -_lr(look))),
+            "Every step goes uphill: it is against the gradient that the loss falls.",
         ),
         Hint(
             "divided twice",
@@ -146,6 +192,14 @@ exercise = Exercise(
             "Only the first batch was used: look for a return inside the loop.",
         ),
         Hint(
+            "several passes",
+            _any_of(
+                lambda look, passes: trained(_begin(look), _union(look) * passes, _lr(look)),
+                range(2, 11),
+            ),
+            "The batches were used more than once: asked for is one step for each.",
+        ),
+        Hint(
             "averaged at the end",
             _like(_averaged_at_the_end),
             "Every rank has trained by itself, and only the weights at the end were averaged. That "
@@ -153,12 +207,9 @@ exercise = Exercise(
         ),
         Hint(
             "a batch left out",
-            lambda look: any(
-                all(
-                    look.same(trained(_begin(look), union, _lr(look)), look.got[r])
-                    for r in look.ranks
-                )
-                for union in (_union(look)[:-1], _union(look)[1:])
+            _any_of(
+                lambda look, part: trained(_begin(look), _union(look)[part], _lr(look)),
+                (slice(-1), slice(1, None)),
             ),
             "One batch is missing, the first or the last: look at where the loop begins and ends.",
         ),

@@ -55,8 +55,12 @@ def loss_of(weights, inputs, targets) -> float:
     return float(((_forward(weights, inputs)[1] - targets) ** 2).mean())
 
 
-def trained(weights, batches, lr: float, pile_up: bool = False) -> list[np.ndarray]:
-    """Plain SGD on one process, in NumPy: what hints compare wrong training loops with."""
+def trained(weights, batches, lr: float, kept: float = 0.0) -> list[np.ndarray]:
+    """SGD on one process, in NumPy: what hints compare wrong training loops with.
+
+    Args:
+        kept: how much of a step goes into the next one: momentum, or 1 where gradients pile up.
+    """
     weights = [w.astype("float64") for w in weights]
     before = [0.0] * 4
     for inputs, targets in batches:
@@ -64,11 +68,32 @@ def trained(weights, batches, lr: float, pile_up: bool = False) -> list[np.ndarr
         down = 2 * (outputs - targets) / outputs.size
         back = (down @ weights[2]) * (hidden > 0)
         gradients = [back.T @ inputs, back.sum(0), down.T @ hidden, down.sum(0)]
-        if pile_up:
-            gradients = [g + b for g, b in zip(gradients, before, strict=True)]
-        before = gradients
+        before = gradients = [g + kept * b for g, b in zip(gradients, before, strict=True)]
         weights = [w - lr * g for w, g in zip(weights, gradients, strict=True)]
     return [w.astype("float32") for w in weights]
+
+
+def by_gradients_alone(look: Look, seen, first, slack: float = 0.0) -> str | None:
+    """A rule: a feature that is 0 in all samples gives its weights a gradient of exactly 0.
+
+    Args:
+        seen: the samples of a rank, arrays of shape (n, 10), out of its inputs.
+        first: the first weight, of shape (10, 10), out of what a rank returned.
+        slack: how far such a weight may move, relative to it.
+    """
+    samples = [rows for given in look.inputs for rows in seen(given)]
+    unseen = ~np.any([rows.any(0) for rows in samples], axis=0)
+    begin = look.inputs[0]["weights"][0]
+    for r, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
+        if not samples or not look.same(want, got):
+            continue
+        if (np.abs(first(got) - begin) > slack * np.abs(begin))[:, unseen].any():
+            return (
+                f"on rank {r} weights moved a little whose gradient is zero. Plain SGD moves each "
+                "by its gradient times the learning rate, and by nothing else: a weight_decay, for "
+                "one, pulls all of them towards zero."
+            )
+    return None
 
 
 def ranks_differ(look: Look, part) -> bool:
