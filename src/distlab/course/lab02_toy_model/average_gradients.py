@@ -127,6 +127,12 @@ exercise = Exercise(
             "Every gradient is the sum over the ranks: a mean is divided by their number.",
         ),
         Hint(
+            "multiplied",
+            _scaled(lambda look: look.size**2),
+            "Every gradient is the sum over the ranks times their number: summed twice, or "
+            "multiplied where it is to be divided.",
+        ),
+        Hint(
             "sums among means",
             _scaled(lambda look: look.size, lambda look: 1),
             "Some gradients are means, others still sums over the ranks: each one is divided. Is "
