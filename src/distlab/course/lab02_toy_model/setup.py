@@ -178,6 +178,13 @@ def _is_this_rank(group: dict, rank: int, size: int) -> bool:
     return False
 
 
+_OTHERS_RANK = (
+    "The check leaves another program's RANK and WORLD_SIZE in the environment. What "
+    "init_process_group is not given it reads from there: give it both, or set these variables "
+    "yourself."
+)
+
+
 def _found(look: Look, key: str) -> list:
     return [group.get(key) for got in look.got for group in got.values()]
 
@@ -197,6 +204,16 @@ exercise = Exercise(
             "no group",
             lambda look: None in _found(look, "default process group"),
             "After setup there is no default process group: init_process_group has to be called.",
+        ),
+        Hint(
+            "rank of the environment",
+            lambda look: any(
+                group["default process group"] == f"rank {look.size - 1 - r} of {look.size}"
+                != f"rank {r} of {look.size}"
+                for r, got in enumerate(look.got)
+                for group in got.values()
+            ),
+            _OTHERS_RANK,
         ),
         Hint(
             "environment believed",
@@ -237,9 +254,7 @@ exercise = Exercise(
     advice=(
         Advice(
             "rank of the environment", "setup was told .* the group says|rank < size",
-            "The check leaves another program's RANK and WORLD_SIZE in the environment. What "
-            "init_process_group is not given it reads from there: give it both, or set these "
-            "variables yourself.",
+            _OTHERS_RANK,
         ),
         Advice(
             "number for text", "str expected, not int",
