@@ -214,6 +214,16 @@ COMMON = (
         "to take both.",
     ),
     Advice(
+        "names of the wrapper saved", r'Unexpected key\(s\) in state_dict: "module\.',
+        "These names begin with `module.`: they are those of DDP's wrapper, and they go into the "
+        "module inside. Save the state dict of the one inside, or load into the wrapper.",
+    ),
+    Advice(
+        "changed before backward", "modified by an inplace operation",
+        "Between the forward pass and backward something wrote into what backward needs, such as "
+        "the weights: a step, a collective, a `+=`. The order is forward, loss, backward, step.",
+    ),
+    Advice(
         "attribute of the wrapper", "'DistributedDataParallel' object has no attribute",
         "DDP is a module around yours: what you have defined belongs to the one inside, its "
         ".module.",

@@ -1,0 +1,9 @@
+# status: error
+# says: These names begin with `module.`
+def demo_checkpoint(rank, world_size, path):
+    model = DDP(ToyModel().to(device_of(rank)))
+    if rank == 0:
+        torch.save(model.state_dict(), path)
+    dist.barrier()
+    model.module.load_state_dict(torch.load(path, map_location=device_of(rank)))
+    return list(model.parameters())
