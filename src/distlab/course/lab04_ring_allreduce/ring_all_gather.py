@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab04_ring_allreduce import rings
-from distlab.course.lab04_ring_allreduce.chunks import in_place
+from distlab.course.lab04_ring_allreduce.chunks import drawn, in_place
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -13,12 +13,11 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 def _one_chunk_of_each_rank(case: Case) -> list[dict]:
     """After a reduce-scatter: rank r has chunk r + 1, and the others hold anything."""
-    shape, dtype = case.get("shape", [2]), case.get("dtype", "float32")
-    inputs = []
+    shape, inputs = case.get("shape", [2]), []
     for rank in range(case.size):
-        other = np.dtype(dtype).type(case.get("others", 100))
-        chunks = list(case.draw(rank, [case.size, *shape], dtype) + other)
-        chunks[(rank + 1) % case.size] = case.draw(100 + rank, shape, dtype)
+        others = drawn(case, rank, [case.size, *shape])
+        chunks = list(others + others.dtype.type(case.get("others", 100)))
+        chunks[(rank + 1) % case.size] = drawn(case, 100 + rank, shape)
         inputs.append({"chunks": chunks})
     return inputs
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab04_ring_allreduce import rings
+from distlab.course.lab04_ring_allreduce.chunks import drawn
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -13,8 +14,7 @@ from distlab.exercises.raised import Advice
 
 
 def _tensor_of_each_rank(case: Case) -> list[dict]:
-    shape, dtype = case.get("shape", [8]), case.get("dtype", "float32")
-    return [{"tensor": case.draw(rank, shape, dtype)} for rank in range(case.size)]
+    return [{"tensor": drawn(case, rank, case.get("shape", [8]))} for rank in range(case.size)]
 
 
 def _parts(look: Look, rank: int):

@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab04_ring_allreduce import rings
-from distlab.course.lab04_ring_allreduce.chunks import in_place
+from distlab.course.lab04_ring_allreduce.chunks import drawn, in_place
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
 def _chunks_of_each_rank(case: Case) -> list[dict]:
-    shape, dtype = case.get("shape", [2]), case.get("dtype", "float32")
-    return [
-        {"chunks": list(case.draw(rank, [case.size, *shape], dtype))} for rank in range(case.size)
-    ]
+    shape = [case.size, *case.get("shape", [2])]
+    return [{"chunks": list(drawn(case, rank, shape))} for rank in range(case.size)]
 
 
 def _call_reduce_scatter(function, rank, size, inputs):

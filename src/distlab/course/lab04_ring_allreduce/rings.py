@@ -135,8 +135,11 @@ def handed_on(look: Look, rank: int) -> list[tuple[float, float]]:
 
 
 def first_elements(look: Look, rank: int) -> list[float]:
-    """The first element of each of a rank's chunks on entry."""
-    return [float(chunk.flat[0]) for chunk in look.inputs[rank]["chunks"] if chunk.size]
+    """The first element of each of a rank's chunks on entry; none of whole numbers, of which there
+    are too few to tell chunks apart.
+    """
+    chunks = look.inputs[rank]["chunks"]
+    return [float(chunk.flat[0]) for chunk in chunks if chunk.size and chunk.dtype.kind == "f"]
 
 
 def _holds_more(look: Look, sent: Event) -> bool:
