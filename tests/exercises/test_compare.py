@@ -141,6 +141,7 @@ def test_two_unequal_numbers_never_look_alike(expected, got, said):
         ([1, 2, 3], [1], "returned 1 item where 3 items were expected"),
         ([1], [], "returned 0 items where 1 item was expected"),
         ({"a": 1, "b": 2}, {"a": 1}, "returned the keys 'a' where the keys 'a', 'b' were expected"),
+        ({"a": 1, "b": 2}, {}, "returned no keys where the keys 'a', 'b' were expected"),
         (1, [1, 2], "returned a list of 2 items where 1 was expected"),
         (
             {"returned": 1, "sampler": "one kind", "share": [0, 2]},

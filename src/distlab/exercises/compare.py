@@ -271,8 +271,8 @@ def _dicts(
         if difference := compare(expected[key], got[key], tolerance, f"{where}[{key!r}]"):
             return difference
     if set(expected) != set(got):
-        keys = f"the keys {_keys(expected)}", f"the keys {_keys(got)}"
-        return Difference("keys", where, *keys, "a dict of other keys", several=True)
+        told = _keys(expected), _keys(got), "a dict of other keys"
+        return Difference("keys", where, *told, several=True)
     for key in shared if not first else []:
         if difference := compare(expected[key], got[key], tolerance, f"{where}[{key!r}]"):
             return difference
@@ -280,7 +280,7 @@ def _dicts(
 
 
 def _keys(value: dict[Any, Any]) -> str:
-    return ", ".join(sorted(map(repr, value)))[:200]
+    return f"the keys {', '.join(sorted(map(repr, value)))[:200]}" if value else "no keys"
 
 
 def _sequences(
