@@ -159,6 +159,11 @@ exercise = Exercise(
             "along it, in which its coordinate changes.)",
         ),
         Hint(
+            "one dimension",
+            lambda look: len(look.inputs[0]["shape"]) == 1,
+            "A mesh may have a single dimension: all ranks lie along it, and are its group.",
+        ),
+        Hint(
             "the plane for the line",
             _like(lambda own, other, at: own[at] == other[at]),
             "These are the ranks that have this coordinate in common. Asked for are those that "
@@ -174,11 +179,6 @@ exercise = Exercise(
             lambda look: len({str(got) for got in returned(look)[0]}) == 1
             and len(look.inputs[0]["ranks"]) > 1,
             "Every rank got the same groups: they depend on where `rank` stands in the mesh.",
-        ),
-        Hint(
-            "one dimension",
-            lambda look: len(look.inputs[0]["shape"]) == 1,
-            "A mesh may have a single dimension: all ranks lie along it, and are its group.",
         ),
         Hint(
             "other ranks",
