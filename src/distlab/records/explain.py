@@ -45,6 +45,8 @@ HINTS = {
     "partial": PARTIAL,
     "partial-group": f"{PARTIAL} And see whether each rank calls it in the group that it is in: "
     "a call in a group of others does nothing but warn.",
+    "partial-world": f"{PARTIAL} Was it meant for the group that was made with new_group? Then "
+    "pass that as `group`: a call without one runs in the default group, of all ranks.",
     "order": "Every rank of a group has to call the same collectives in the same order. Look for "
     "a call inside an `if rank == …` or for two calls that are swapped.",
     "names": "Under one name every worker has to call the same operation, and no worker may be "
@@ -209,11 +211,20 @@ class Explanation:
         if apart:
             message += f" Apart from that, {self._clauses(apart)}."
         waits = tuple(self.waits[rank] for rank in sorted(self.waits))
-        if kind == "partial" and len(self.waits[ranks[0]].event.group) < self.ledger.size:
-            kind = "partial-group"
-        hint = hint or HINTS[kind]
-        kind = "partial" if kind in ("batches", "partial-group") else kind
+        hint = hint or HINTS[self._partial(ranks[0]) if kind == "partial" else kind]
+        kind = "partial" if kind == "batches" else kind
         return Deadlock(kind, message, hint, waits, tuple(sorted(ranks)))
+
+    def _partial(self, rank: int) -> str:
+        """Which hint fits a collective that not every member calls."""
+        if len(self.waits[rank].event.group) < self.ledger.size:
+            return "partial-group"
+        callers = set(self._together(rank))
+        events = (event for record in self.ledger.records for event in record.events)
+        smaller = (
+            e.group for e in events if e.op == "new_group" and len(e.group) < self.ledger.size
+        )
+        return "partial-world" if any(callers <= set(group) for group in smaller) else "partial"
 
     def _leads_to(self, rank: int, ranks: Sequence[int]) -> bool:
         """Does a chain of waits lead from this rank to one of these?"""

@@ -6,8 +6,15 @@ import numpy as np
 
 from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
 from distlab.exercises.compare import KEEPS_FLOAT64
-from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, returned
+
+
+def _gathered_once(look: Look) -> bool:
+    """Did the rows go to one rank, and nothing else anywhere?"""
+    calls = {(event.op, event.peer) for event in look.events()}
+    return look.size > 1 and len(calls) == 1 and bool(look.events("gather"))
+
 
 exercise = Exercise(
     points=2,
@@ -20,8 +27,11 @@ exercise = Exercise(
     hints=(
         Hint(
             "on one rank only",
-            lambda look: 0 < sum(got is None for got in returned(look)) < look.size,
-            "Some ranks returned None: here every rank is to have all rows.",
+            lambda look: (
+                0 < sum(got is None for got in returned(look)) < look.size or _gathered_once(look)
+            ),
+            "Not every rank has all rows, as is asked for here. (gather gives them to one rank "
+            "alone.)",
         ),
         Hint(
             "own row only",

@@ -55,8 +55,8 @@ exercise = Exercise(
             lambda look: look.size > 1 and everywhere(
                 look, [brought(look)[0] * 2**rank for rank in look.ranks]
             ),
-            "Each rank has twice what it received: the message arrived in its own tensor, which is "
-            "gone with that. Receive into a buffer, and add the buffer to your tensor.",
+            "Each rank has twice what it received, and its own tensor is gone: did the message "
+            "arrive in it? Receive into a buffer, and add the buffer to your tensor.",
         ),
         Hint(
             "first tensor handed on",
