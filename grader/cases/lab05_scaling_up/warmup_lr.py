@@ -27,7 +27,7 @@ HIDDEN = (
     _rates(106, 2, 8, base_lr=0.8, target_lr=0.1),
     Varied(case_of(step=20, warmup_steps=8, base_lr=0.8, target_lr=0.1), _RATES),
     Varied(case_of(step=4, warmup_steps=9, base_lr=0.0, target_lr=0.9), _RATES),
-    Varied(case_of(step=1, warmup_steps=1, base_lr=0.1, target_lr=0.2), _RATES),
+    Varied(case_of(step=0, warmup_steps=1, base_lr=0.1, target_lr=0.2), _RATES),
 )
 
 VISIBLE = (_RATES,) * 4
