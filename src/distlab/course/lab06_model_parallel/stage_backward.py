@@ -85,8 +85,8 @@ exercise = Exercise(
         Hint(
             "twice",
             lambda look: _twice(look, look.size - 1),
-            "The last rank's gradients are twice what they should be: backward() adds to .grad, so "
-            "call it once.",
+            "The last rank's gradients are twice what they should be. backward() adds to .grad: "
+            "call it once, on `loss` as it is given.",
         ),
         Hint(
             "not from the loss",
