@@ -191,8 +191,8 @@ exercise = Exercise(
         Hint(
             "mean of ranks",
             lambda look: (_times(look) == 1).all(),
-            "Every sample was evaluated once, but the figure is not correct/all: ranks and batches "
-            "with few samples must not weigh as much as those with many.",
+            "Every sample was evaluated once, but the figure is not correct/all, unrounded. In a "
+            "mean of means, ranks and batches with few samples weigh as much as those with many.",
         ),
     ),
     advice=(

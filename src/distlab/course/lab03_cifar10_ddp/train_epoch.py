@@ -244,7 +244,8 @@ exercise = Exercise(
             lambda look: not differs(look, "sampler's epoch") and differs(look, "parameters")
             and not _unequal_parameters(look),
             "The ranks agree on parameters that are not right: look at the order of zero_grad, "
-            "backward and step, at the loss, and at what the loss is divided by.",
+            "backward and step, at the loss, at what it is divided by, and at what else changes "
+            "the gradients.",
         ),
         Hint(
             "ranks drift apart",
