@@ -3,7 +3,7 @@
 from typing import Any
 
 from distlab.exercises.exercise import Case
-from grader.cases import Drawn
+from grader.cases import Chance, Drawn
 from grader.cases.lab09_when_it_breaks.stores import HASH, SLOW, TCP
 
 PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TCP}"
@@ -12,14 +12,19 @@ PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TC
 def _roll_calls(
     size: int, seed: int, store: str, seconds: float, *calls: list, of: int = 0, **params: Any
 ) -> Drawn:
-    """Roll calls at these moments, each of which some rank has; ranks from `size` up to `of` never
-    call.
+    """Roll calls at about these moments, each of which some rank has; ranks from `size` up to `of`
+    never call.
     """
     absent = [None] * (of - size)
     return Drawn(size, seed, lambda chance: {
         "store": store, "seconds": seconds,
-        "calls": [chance.order(moments) + absent for moments in calls], **params,
+        "calls": [chance.order(_about(chance, moments)) + absent for moments in calls], **params,
     })  # fmt: skip
+
+
+def _about(chance: Chance, moments: list) -> list:
+    """These moments, the later ones by up to 20 ms later."""
+    return [at + chance.whole(0, 20) / 1000 if at else at for at in moments]
 
 
 HIDDEN = (
