@@ -376,8 +376,9 @@ _HINTS = (
             look.got[r]["shards of epoch 0"] != "none" == look.got[r]["shards of epoch 1"]
             for r in look.ranks
         ),
-        "The second `for` over the loader found nothing: a generator is used up after one pass. "
-        "Return something that begins anew in its __iter__, such as a DataLoader.",
+        "The second `for` over the loader found nothing. Each one has to begin anew: a generator, "
+        "for one, is used up after one pass. Return something that begins anew in its __iter__, "
+        "such as a DataLoader.",
     ),
     Hint(
         "goes on after break",
