@@ -117,7 +117,9 @@ def _save_watched(function, rank, size, inputs):
                     function(PathText(path), model, optimizer, inputs["epoch"])
                 events = list(_audit.events)
             kept = held.read() == older
-        result: dict[str, Any] = {"older file": _fate(path, events, kept, older, failing)}
+        result: dict[str, Any] = {}
+        if before is not None:
+            result["older file"] = _fate(path, events, kept, older, failing)
         if failing:
             return result
         changed = _bytes(path) != before
