@@ -315,7 +315,7 @@ exercise = Exercise(
             "one buffer",
             lambda look: look.case.get("again", False) and _one_all_reduce(look) is None,
             "This model has several buckets, and DDP hands out the next one while the last is on "
-            "its way: what travels needs memory of its own for each bucket.",
+            "its way. Is each treated alike, and has what travels memory of its own for each?",
         ),
         Hint(
             "a number besides", _single_numbers,
