@@ -168,9 +168,10 @@ exercise = Exercise(
     advice=(
         Advice(
             "no output",
-            r"Input type .* should be the same|shapes cannot be multiplied",
+            r"Input type .* should be the same|shapes cannot be multiplied|size is too small",
             "The check sends float32 images of 40×40 through the network: resnet18 takes these as "
-            "it takes other sizes. Leave all of its layers and their dtype as they are.",
+            "it takes other sizes. Leave the layers before fc and their dtype as they are; fc gets "
+            "512 numbers an image.",
         ),
     ),
     group=False,
