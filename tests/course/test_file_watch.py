@@ -25,12 +25,16 @@ def test_a_file_that_is_put_in_anothers_place_is_told_from_one_that_is_written(t
 
 
 def test_what_is_put_there_from_outside_is_told_apart(tmp_path):
-    folder = tmp_path / "folder"
+    folder, other = tmp_path / "folder", tmp_path / "folder of another"
     folder.mkdir()
-    (tmp_path / "folder part").write_text("1")
+    other.mkdir()
+    (other / "part").write_text("1")
+    (tmp_path / "folder part").write_text("2")
     with watched(folder) as deeds:
-        os.replace(tmp_path / "folder part", folder / "moved")
-    assert deeds == [Deed("put from outside", os.path.realpath(folder / "moved"))]
+        os.replace(other / "part", folder / "moved")
+        os.replace(tmp_path / "folder part", folder / "moved here")
+    moved, here = (os.path.realpath(folder / name) for name in ("moved", "moved here"))
+    assert deeds == [Deed("put from outside", moved), Deed("put", here)]
 
 
 def test_what_happens_elsewhere_before_and_afterwards_is_not_noted(tmp_path):

@@ -19,7 +19,7 @@ _EVENTS = ("open", *_RENAMES)
 @dataclass(frozen=True)
 class Deed:
     """`what`: "read", "write" (opened for writing) or "put" (renamed or linked to this name); that
-    is "put from outside" for what lay outside of the folder.
+    is "put from outside" for what lay neither in the folder nor beside it.
     """
 
     what: str
@@ -52,8 +52,9 @@ class _Watch:
         if not self.holds(path):
             return
         if event in _RENAMES:
-            inside = self.holds(os.path.realpath(os.fsdecode(args[0])))
-            self.deeds.append(Deed("put" if inside else "put from outside", path))
+            source = os.path.realpath(os.fsdecode(args[0]))
+            near = self.holds(source) or os.path.dirname(source) == os.path.dirname(self.folder)
+            self.deeds.append(Deed("put" if near else "put from outside", path))
         else:
             self.deeds.append(Deed("write" if _writes(args) else "read", path))
 
