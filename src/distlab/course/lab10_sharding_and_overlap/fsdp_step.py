@@ -291,6 +291,12 @@ def _kind(gradient: object) -> tuple:
     return type(gradient), getattr(gradient, "dtype", None), getattr(gradient, "shape", None)
 
 
+def _elements(gradient: object) -> int:
+    """Of a tensor, or of all tensors in a list."""
+    parts = gradient if isinstance(gradient, (list, tuple)) else [gradient]
+    return sum(part.size for part in parts if isinstance(part, np.ndarray))
+
+
 def _turned_round(look: Look, want: list, got: list) -> bool:
     """Are these gradients those of the layers from the last to the first, by values or lengths?"""
     kinds, found = list(map(_kind, want)), list(map(_kind, got))
@@ -424,11 +430,7 @@ _HINTS = (
     Hint(
         "gradients in full",
         lambda look: any(
-            isinstance(g, np.ndarray) and g.size > max(w.size for w in want)
-            for want, got in _gradients(look) for g in got
-        ) or any(
-            isinstance(part, np.ndarray) for _, got in _gradients(look)
-            for g in got if isinstance(g, (list, tuple)) for part in g
+            _elements(g) > max(map(_elements, want)) for want, got in _gradients(look) for g in got
         ),
         "A gradient is larger than a piece: return this rank's piece alone, cut and padded as "
         "shard_flat does it.",

@@ -194,7 +194,10 @@ exercise = Exercise(
         ),
         Hint(
             "other dtype",
-            lambda look: pair(returned(look)[0])[0].dtype != wanted(look)[0][0].dtype,
+            lambda look: any(
+                got.dtype != want.dtype
+                for want, got in zip(wanted(look)[0], pair(returned(look)[0]), strict=True)
+            ),
             "The result has the dtype of the arguments: make new tensors with torch.zeros_like and "
             "the like, and convert back what you computed in another type.",
         ),
