@@ -214,9 +214,9 @@ COMMON = (
         "to take both.",
     ),
     Advice(
-        "names of the wrapper saved", r'Unexpected key\(s\) in state_dict: "module\.',
-        "These names begin with `module.`: they are those of DDP's wrapper, and they go into the "
-        "module inside. Save the state dict of the one inside, or load into the wrapper.",
+        "names of the wrapper", r'key\(s\) in state_dict: "module\.',
+        "Names that begin with `module.` are those of DDP's wrapper. One of the two, wrapper and "
+        "module inside, was saved, and the other is to take it: save and load the one inside.",
     ),
     Advice(
         "changed before backward", "modified by an inplace operation",

@@ -1,5 +1,5 @@
 # status: error
-# says: These names begin with `module.`
+# hint: names of the wrapper
 def demo_checkpoint(rank, world_size, path):
     model = DDP(ToyModel().to(device_of(rank)))
     if rank == 0:

@@ -203,10 +203,5 @@ exercise = Exercise(
             "The file may come from a GPU that is not here: map_location says where the tensors go "
             "when they are loaded.",
         ),
-        Advice(
-            "names of the wrapper", "state_dict for DistributedDataParallel",
-            "The names in the file are the bare model's. DDP puts `module.` before each: load into "
-            "the module inside.",
-        ),
     ),
 )  # fmt: skip
