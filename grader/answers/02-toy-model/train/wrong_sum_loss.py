@@ -1,3 +1,4 @@
+# hint: sum of squares
 # status: wrong
 def train(rank, world_size, batches, lr):
     model = DDP(ToyModel())
