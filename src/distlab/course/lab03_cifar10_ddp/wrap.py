@@ -10,6 +10,7 @@ from distlab.exercises.raised import Advice
 from distlab.rank.pretended_gpus import PretendedGpus
 
 _ON_CPU = "The check also gives a CPU as device on a machine that has GPUs"
+_IDS_ON_CPU = "device_ids on a CPU beside GPUs"
 
 
 def _linear(case: Case) -> list[dict]:
@@ -66,7 +67,7 @@ def _wrap_and_step(function, rank, size, inputs):
     result["gradients"] = [p.grad.clone() for p in inside.parameters()]
     there = torch.device("cuda", inputs["index"])
     result["GPU"] = _beside_gpus(function, inputs, there)
-    result["CPU"] = _beside_gpus(function, inputs, torch.device("cpu"))["device_ids"]
+    result[_IDS_ON_CPU] = _beside_gpus(function, inputs, torch.device("cpu"))["device_ids"]
     return result
 
 
@@ -259,7 +260,7 @@ exercise = Exercise(
         ),
         Hint(
             "device_ids on a CPU",
-            lambda look: any(look.got[r]["CPU"] for r in look.ranks),
+            lambda look: any(look.got[r][_IDS_ON_CPU] for r in look.ranks),
             f"{_ON_CPU}, and there DDP was given device_ids: whether there is a GPU is not what "
             "counts, but which device is given.",
         ),
