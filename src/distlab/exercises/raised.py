@@ -220,8 +220,8 @@ COMMON = (
     ),
     Advice(
         "changed before backward", "modified by an inplace operation",
-        "Between the forward pass and backward something wrote into what backward needs, such as "
-        "the weights: a step, a collective, a `+=`. The order is forward, loss, backward, step.",
+        "Something wrote into what backward needs, such as the weights, when the forward pass had "
+        "used it: a step, a collective, a `+=`. The order is forward, loss, backward, step.",
     ),
     Advice(
         "attribute of the wrapper", "'DistributedDataParallel' object has no attribute",
