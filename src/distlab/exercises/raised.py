@@ -220,7 +220,7 @@ COMMON = (
     ),
     Advice(
         "changed before backward", "modified by an inplace operation",
-        "Something wrote into what backward needs, such as the weights, when the forward pass had "
+        "Something wrote into what backward needs, such as the weights, after the forward pass had "
         "used it: a step, a collective, a `+=`. The order is forward, loss, backward, step.",
     ),
     Advice(
