@@ -73,8 +73,8 @@ exercise = Exercise(
             "twice before the last",
             lambda look: right_at_the_end_alone(look) and _twice(look, look.size - 2),
             "The gradients of the rank before the last are twice what they should be: backward() "
-            "adds to .grad, so call it once. And what goes into it is inputs.grad of the rank behind, "
-            "as it is.",
+            "adds to .grad, so call it once. And what goes into it is the inputs.grad of the rank "
+            "behind, as it is.",
         ),
         Hint(
             "ones in place of the gradient",
