@@ -118,11 +118,12 @@ def _products():
     return counting()
 
 
-def _place(tensor) -> tuple[int, int]:
+def _place(tensor) -> tuple[int, ...]:
+    """Where a tensor lies, and how often that has been written into."""
     try:
-        return tensor.data_ptr(), tensor.numel()
+        return tensor.data_ptr(), tensor.numel(), tensor._version
     except RuntimeError:  # a sparse tensor has no such place
-        return id(tensor), 0
+        return (id(tensor),)
 
 
 def _outer(result, factors) -> bool:
