@@ -12,6 +12,7 @@ What pickle cannot send is made anew where it arrives (`made_anew`) or refused w
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dis
 import io
 import sys
@@ -106,7 +107,8 @@ def _register_notebooks() -> None:
         if contents.get("__spec__") is not None:
             _imported[name] = module
         elif contents.get("__name__") == name and str(contents.get("__file__")).endswith(".ipynb"):
-            cloudpickle.register_pickle_by_value(module)
+            with contextlib.suppress(ValueError):  # another thread has removed it meanwhile
+                cloudpickle.register_pickle_by_value(module)
 
 
 class _Reference:

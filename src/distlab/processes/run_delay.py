@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from distlab.processes import machine
 
 MOST_STARTED = 32  # child processes, direct or not, that are looked at for each process
+MOST_THREADS = 128  # of each of these
 
 
 class RunDelay:
@@ -31,7 +32,7 @@ class RunDelay:
             return self._estimate(len(pids))
         for pid in pids:  # all threads of each: its first one may wait for what others compute
             for one in (str(pid), *started(pid)):
-                for thread in _threads(one):
+                for thread in _threads(one)[:MOST_THREADS]:
                     self._look(f"/proc/{one}/task/{thread}")
         return sum(self._seconds.values())
 
