@@ -290,7 +290,7 @@ exercise = Exercise(
         ),
         Hint(
             "neither",
-            lambda look: True,
+            lambda look: not _right(look),
             "Neither o nor lse is right. Try numbers that you can add up by hand: from lse1 = "
             "log 4 and lse2 = log 12 comes lse = log 16, and o2 counts three times as much as o1.",
         ),
