@@ -66,7 +66,7 @@ def test_threads_for_which_the_first_one_waits_are_counted():
 
         spin.stdout.readline()
         wait.stdout.readline()
-        before = delay.seconds([wait.pid])
+        before = waited = delay.seconds([wait.pid])
         threading.Thread(target=hear).start()
         while not told.wait(0.05):  # the thread tells nothing any more once it has ended
             waited = delay.seconds([wait.pid])
