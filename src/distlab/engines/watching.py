@@ -41,7 +41,8 @@ class Watching:
 
     Args:
         receive: what ranks answer within so many seconds; `None` is told of one that has died.
-        queued: seconds that the ranks, all together, have waited for a processor until now.
+        queued: seconds that the ranks, all together, have waited for a processor until now. To ask
+            costs more than most runs take, so it is first asked when `POLL` seconds have passed.
         folder: where their records are.
         begin: when the run began, on the monotonic clock.
         watch: looks at the records meanwhile and may end the run.
@@ -59,7 +60,9 @@ class Watching:
         self._deadline = begin + run.deadline
         self._waiting = set(range(run.size))  # ranks that have not answered
         self._dead: set[int] = set()
-        self._queued, self._queued_before = queued, queued()
+        self._queued: Callable[[], float] = queued
+        self._queued_before: float | None = None  # at the first look, and what passed before it
+        self._unseen = 0.0
         self._followers = [
             reading.Follower(f"{folder}/{rank}.rec", rank, run.size) for rank in range(run.size)
         ]
@@ -93,14 +96,25 @@ class Watching:
                 self._end_within(self._patience)
                 self._patience = math.inf  # it counts from the first
             if self._waiting and time.monotonic() >= due:
+                self._begin_to_count()
                 due = time.monotonic() + POLL
                 if self._watch is not None and self._look(self._watch):
                     break
         self._run.queued = self._waited()
 
+    def _begin_to_count(self) -> None:
+        passed = self._clock.seconds()
+        if self._queued_before is None and passed >= POLL:
+            self._unseen, self._queued_before = passed, self._queued()
+
     def _waited(self) -> float:
-        """Seconds in which a busy machine let the ranks do nothing."""
-        waited = max(self._queued() - self._queued_before, 0.0)
+        """Seconds in which a busy machine let the ranks do nothing: all of them until the first
+        look, in favour of the answer.
+        """
+        if self._queued_before is None:
+            waited = self._clock.seconds()
+        else:
+            waited = self._unseen + max(self._queued() - self._queued_before, 0.0)
         return min(waited, MOST_QUEUED * self._run.deadline)
 
     def _seconds_left(self) -> float:
