@@ -37,6 +37,7 @@ from grader.writing import NotWritten
 
 POLL = 2.0  # seconds between two looks at an exchange that is a service
 NEAR = 0.5  # and at one that is a folder of this machine's
+GLANCE = 0.05  # seconds between two glances at whether anything has changed in that folder
 #: seconds until a submission that could not be booked is tried again: the first time, doubled each
 #: time after that, and at most
 PATIENCE, LONGEST = 30.0, 3600.0
@@ -174,10 +175,21 @@ def watch(judges: LocalJudges) -> None:
         if now and now != said:
             print(now, flush=True)
         said = now
-        if pause != PATIENCE and (handed := _handed(handing)):
+        if pause == PATIENCE:
+            time.sleep(pause)
+        elif handed := _handed(handing):
             print(handed, flush=True)
         else:
-            time.sleep(pause)
+            _rest(book.exchange, pause)
+
+
+def _rest(exchange: CourseExchange, seconds: float) -> None:
+    """Wait so long, or until something seems to arrive."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, GLANCE))
+        if exchange.stirs():
+            return
 
 
 def _wait_until_it_stands(labs: Collection[str]) -> None:

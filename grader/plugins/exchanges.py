@@ -42,6 +42,11 @@ class CourseExchange(Protocol):
         since it seemed to be complete.
         """
 
+    def stirs(self) -> bool:
+        """May there be more to see than at the last `arrived`? To ask costs far less than that does
+        in a large class; what cannot tell it cheaply says no.
+        """
+
     def is_released(self, lab: str) -> bool: ...
 
     def notice(self, lab: str, policy: Policy) -> None:
@@ -79,12 +84,14 @@ class SharedFolder:
         # of submissions not marked as complete: {name: (ctime of the folder, by the clock of the
         # machine that it lies on; since when it has been this, by our monotonic clock)}
         self._since: dict[str, tuple[int, float]] = {}
+        self._changed = 0  # mtime of the folder before the last look
 
     def __str__(self) -> str:
         return str(self._inbound)
 
     def arrived(self) -> Iterator[tuple[str, str, str]]:
         try:
+            self._changed = self._inbound.stat().st_mtime_ns
             entries = list(os.scandir(self._inbound))
         except FileNotFoundError:  # nothing was released yet
             return
@@ -115,6 +122,15 @@ class SharedFolder:
             known = now
         self._since[name] = found.st_ctime_ns, known
         return now - known > SETTLED
+
+    def stirs(self) -> bool:
+        try:
+            return self._inbound.stat().st_mtime_ns != self._changed or any(
+                (self._inbound / name).stat(follow_symlinks=False).st_ctime_ns != ctime
+                for name, (ctime, _) in self._since.items()
+            )
+        except OSError:  # the next look tells
+            return False
 
     def is_released(self, lab: str) -> bool:
         return (self._outbound / lab).exists()
@@ -162,6 +178,9 @@ class Service:
         except ExchangeFailed as error:
             raise GradingFailed(str(error)) from error
         yield from ((one["name"], one["student"], one["lab"]) for one in found)
+
+    def stirs(self) -> bool:
+        return False
 
     def is_released(self, lab: str) -> bool:
         try:

@@ -64,6 +64,35 @@ def test_what_is_complete_in_a_folder_has_arrived_once(tmp_path, accounts):
     assert arrivals.look() == {REAL: ["ben"]}
 
 
+def test_a_glance_tells_that_a_look_at_a_folder_is_worth_it(tmp_path, accounts):
+    found = exchanges.of(Config(), str(tmp_path), COURSE)
+    assert not found.stirs(), "nothing was released yet"
+    folder = tmp_path / COURSE / "inbound" / f"ada+{REAL}+{WHEN}+random"
+    folder.parent.mkdir(parents=True)
+    arrivals = Arrivals(found)
+
+    def looked():
+        seen = arrivals.look()
+        assert not found.stirs()
+        return seen
+
+    for change, seen in (
+        (lambda: folder.mkdir(mode=0o755), {}),
+        (lambda: (folder / "message_passing.ipynb").write_text("{}"), {}),
+        (lambda: folder.chmod(0o777), {REAL: ["ada"]}),
+        (lambda: (folder.parent / f"ben+{REAL}+{WHEN}+random").mkdir(mode=0o700), {}),
+        (lambda: folder.rename(tmp_path / "gone"), {}),
+    ):
+        assert looked() == {}
+        os.utime(folder.parent, ns=(0, 0))  # the clock of a file system can be as coarse as 10 ms
+        arrivals.look()
+        change()
+        assert found.stirs()
+        assert looked() == seen
+    (folder.parent / f"ben+{REAL}+{WHEN}+random").rmdir()
+    assert found.stirs(), "and what it was is no failure"
+
+
 def test_what_was_long_in_being_copied_arrives_again_when_it_is_complete(
     tmp_path, accounts, monkeypatch
 ):

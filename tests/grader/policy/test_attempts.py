@@ -402,6 +402,21 @@ def test_a_folder_of_this_machine_is_looked_at_more_often_than_a_service_is_aske
     assert on_submit.between(type("Exchange", (), {"folder": folder})()) == seconds
 
 
+def test_what_arrives_is_not_left_until_the_next_look_is_due(monkeypatch):
+    now, glances = [0.0], []
+    monkeypatch.setattr(on_submit.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(on_submit.time, "sleep", lambda pause: now.append(now.pop() + pause))
+
+    def stirs():
+        glances.append(now[0])
+        return now[0] > 0.2
+
+    on_submit._rest(types.SimpleNamespace(stirs=stirs), 0.5)
+    assert 0.2 < now[0] <= 0.3 and len(glances) > 2
+    on_submit._rest(types.SimpleNamespace(stirs=lambda: False), 0.5)
+    assert now[0] == pytest.approx(glances[-1] + 0.5)
+
+
 def test_a_night_goes_on_after_a_look_that_failed(monkeypatch, capsys):
     """A network file system was away when the exchange, then the folder of inputs, was read."""
     looks = [OSError(116, "Stale file handle"), {}, KeyboardInterrupt()]
@@ -411,7 +426,8 @@ def test_a_night_goes_on_after_a_look_that_failed(monkeypatch, capsys):
             raise found
         return found
 
-    book = types.SimpleNamespace(exchange=types.SimpleNamespace(folder="here"))
+    exchange = types.SimpleNamespace(folder="here", stirs=lambda: True)
+    book = types.SimpleNamespace(exchange=exchange)
     monkeypatch.setattr(on_submit, "Gradebook", lambda _: book)
     monkeypatch.setattr(
         on_submit, "Arrivals", lambda _: types.SimpleNamespace(look=lambda: next_of(looks))
