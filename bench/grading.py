@@ -3,10 +3,10 @@
     python -m bench.grading [--submissions 40] [--stock 2] [--jobs N]
 
 The class hands in lab 01: mostly right answers written in many ways, every fifth with a mistake,
-every tenth with a deadlock. distlab grades all of it, in its sandbox, into gradebook and feedback.
-Stock nbgrader grades `--stock` ordinary submissions and one with a deadlock, with the same cases
-and references; its rate for the class is computed from their mix. Also printed is how long the
-students' own functions ran of the time that grading them took.
+every tenth with a deadlock. distlab grades all of it, in its sandbox, into gradebook and feedback,
+and a class without mistakes as well. Stock nbgrader grades `--stock` ordinary submissions and one
+with a deadlock, with the same cases and references; its rate for the class is computed from their
+mix. Also printed is how long the students' own functions ran of the time that grading them took.
 """
 
 from __future__ import annotations
@@ -48,8 +48,12 @@ c.ClearSolutions.code_stub = {{"python": "raise NotImplementedError()"}}
 _TEST = "from stock_check import check\n\ncheck({exercise!r}, {name})"
 
 
-def answers(count: int, seed: int = 1) -> list[dict[str, str]]:
-    """{exercise: source} of each submission, the same each time."""
+def answers(count: int, seed: int = 1, ordinary: bool = False) -> list[dict[str, str]]:
+    """{exercise: source} of each submission, the same each time.
+
+    Args:
+        ordinary: all of them right.
+    """
     chance = random.Random(seed)
     names = list(course.exercises(LAB))
     right = {n: [a for a in collected.answers(LAB, n) if a.right] for n in names}
@@ -59,13 +63,15 @@ def answers(count: int, seed: int = 1) -> list[dict[str, str]]:
     made = []
     for number in range(count):
         chosen = {n: chance.choice(right[n]).source for n in names}
+        made.append(chosen)
+        if ordinary:
+            continue
         if number % round(1 / DEADLOCKS) == 0:
             answer = chance.choice(hanging)
             chosen[answer.exercise] = answer.source
         elif number % 5 == 1:
             name = chance.choice([n for n in names if quick[n]])
             chosen[name] = chance.choice(quick[name]).source
-        made.append(chosen)
     return made
 
 
@@ -93,8 +99,10 @@ def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float,
     """Seconds that grading the class took, and those that the students' functions ran."""
     from grader.judging import grade
     from grader.judging.judges import make_judges
+    from grader.plugins import preprocessors
 
     folder.mkdir()
+    preprocessors.referee.cache_clear()  # the one of an earlier class reads that one's ledger
     # where the ledger and, by nbgrader_config.py, everything else lies: nothing was entered before
     coursedir.GRADES = paths.GRADES = folder
     for number, one in enumerate(sources):
@@ -106,6 +114,15 @@ def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float,
         seconds = time.perf_counter() - begin
     assert len(graded) == len(sources)
     return seconds, own.seconds
+
+
+def busy() -> float:
+    """Seconds that the processors of this machine have computed since it was started, whatever
+    for (proc_stat(5)).
+    """
+    words = Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()
+    user, nice, system, _, _, *interrupts = map(int, words[1:8])
+    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
 
 
 def stock(folder: Path, sources: dict[str, str]) -> tuple[float, float]:
@@ -159,6 +176,9 @@ def measure(
     sources = answers(max(submissions, ordinary + 2))
     with tempfile.TemporaryDirectory(prefix="bench-grading-") as name:
         folder = Path(name)
+        right, before = answers(submissions, ordinary=True), busy()
+        usual_seconds, _ = ours(folder / "ordinary", right, jobs)
+        computed = busy() - before
         seconds, own = ours(folder / "ours", sources[:submissions], jobs)
         with Parts() as parts:  # once more: whoever looks at all processes needs a processor, too
             ours(folder / "looked-at", sources[:submissions], jobs)
@@ -175,6 +195,12 @@ def measure(
         f"s) and others {ordinary_one:.0f} s; the students' functions ran for "
         f"{own / submissions:.2f} s of the {jobs * seconds / submissions:.2f} s of a job that each "
         "submission took",
+    )  # fmt: skip
+    yield Row(
+        f"a submission with ordinary answers, all right, in a class of {submissions}",
+        [usual_seconds / submissions], [ordinary_one], "the same",
+        f"{60 * submissions / usual_seconds:.1f} a minute, and {computed / submissions:.2f} s of a "
+        "processor for each at most: all that this machine computed meanwhile",
     )  # fmt: skip
     yield Row(
         f"of a processor for each, of {submissions}", [parts.seconds / submissions],

@@ -179,6 +179,31 @@ class EndedAtOnce(TwoRanks):
         pass
 
 
+def test_what_is_over_at_once_costs_no_look_at_how_long_its_ranks_waited(tmp_path):
+    engines = EndedAtOnce(tmp_path, 0)
+    engines.queued = lambda: pytest.fail("asked, which costs more than the run")
+    run = runs.drive(engines, b"", [b"", b""])
+    assert run.ok and 0.0 <= run.queued <= run.seconds
+
+
+@pytest.mark.parametrize(("waits", "heard"), [(0.0, False), (0.8, True)])
+def test_waiting_for_a_processor_puts_off_the_deadline_though_the_first_look_is_late(
+    tmp_path, monkeypatch, waits, heard
+):
+    """Both ranks answer after 8 s, of which they had no processor for a part, from the begin on."""
+    engines = HeldUp(tmp_path, 0.0, round(8.0 / watching.POLL))
+    begin = engines.now
+    engines.queued = lambda: 100.0 + waits * (engines.now - begin)  # of runs before this one, too
+    for module in (runs, watching):
+        monkeypatch.setattr(module, "time", engines)
+    monkeypatch.setattr(stopping, "time", engines)
+    monkeypatch.setattr(stopping, "_computed", engines.thread_time)
+    engines.tidy = lambda size, left: None
+    run = runs.drive(engines, b"", [b"", b""], deadline=5.0, watch=lambda seen, dead: None)
+    assert run.timed_out is not heard
+    assert run.queued == pytest.approx(waits * (engines.now - begin), abs=2 * watching.POLL)
+
+
 class NeverLooks:
     """A watcher that is never asked in time."""
 
