@@ -26,6 +26,8 @@ from grader.plugins.release import put_notice
 from grader.policy.rules import Policy
 
 SETTLED = 60.0  # seconds without a change after which a submission counts as complete
+MOST_GLANCED = 100  # incomplete submissions that a glance looks at
+_SECRET = "submission_secret.txt"  # what nbgrader writes last
 
 
 class CourseExchange(Protocol):
@@ -84,6 +86,7 @@ class SharedFolder:
         # of submissions not marked as complete: {name: (ctime of the folder, by the clock of the
         # machine that it lies on; since when it has been this, by our monotonic clock)}
         self._since: dict[str, tuple[int, float]] = {}
+        self._open: set[str] = set()  # that were complete at the last look, and opened to all
         self._changed = 0  # mtime of the folder before the last look
 
     def __str__(self) -> str:
@@ -96,6 +99,7 @@ class SharedFolder:
         except FileNotFoundError:  # nothing was released yet
             return
         since, self._since = self._since, {}
+        was_open, self._open = self._open, set()
         for entry in entries:
             # STUDENT+LAB+WHEN+RANDOM; a student's name may have a + in it
             student, _, lab = entry.name.rpartition("+")[0].rpartition("+")[0].rpartition("+")
@@ -103,12 +107,16 @@ class SharedFolder:
                 found = entry.stat(follow_symlinks=False)
                 if not is_accounts(student, found.st_uid):
                     continue  # in another's name: it is never collected
-                # nbgrader's last step is to open the folder to all
-                if found.st_mode & 0o777 == 0o777:
-                    yield entry.name, student, lab
-                elif self._settled(entry.name, found, since):
+                # nbgrader's last step is to open the folder to all. It can be open from the begin
+                # on: where the umask is 0, or when the rights of the student's folder are copied
+                name = entry.name
+                opened = found.st_mode & 0o777 == 0o777
+                if opened and (name in was_open or _whole(self._inbound / name)):
+                    self._open.add(name)
+                    yield name, student, lab
+                elif self._settled(name, found, since):
                     # what was only slow to be copied arrives once more when it goes on
-                    yield f"{entry.name} {found.st_ctime_ns}", student, lab
+                    yield f"{name} {found.st_ctime_ns}", student, lab
 
     def _settled(
         self, name: str, found: os.stat_result, since: Mapping[str, tuple[int, float]]
@@ -125,9 +133,15 @@ class SharedFolder:
 
     def stirs(self) -> bool:
         try:
-            return self._inbound.stat().st_mtime_ns != self._changed or any(
+            if self._inbound.stat().st_mtime_ns != self._changed:
+                return True
+            recent = time.monotonic() - SETTLED
+            copied = [
+                (name, ctime) for name, (ctime, known) in self._since.items() if known > recent
+            ]
+            return any(
                 (self._inbound / name).stat(follow_symlinks=False).st_ctime_ns != ctime
-                for name, (ctime, _) in self._since.items()
+                for name, ctime in copied[:MOST_GLANCED]
             )
         except OSError:  # the next look tells
             return False
@@ -146,6 +160,14 @@ class SharedFolder:
 
     def hand_out(self, student: str, lab: str, path: Path) -> None:
         """Nothing to do: the file lies where the student's server finds it."""
+
+
+def _whole(submission: Path) -> bool:
+    """Is the secret there, which nbgrader writes when everything else is?"""
+    try:
+        return (submission / _SECRET).lstat().st_size > 0
+    except OSError:
+        return False
 
 
 def is_accounts(name: str, uid: int) -> bool:

@@ -51,16 +51,22 @@ def accounts(monkeypatch):
     return known
 
 
+def complete(folder):
+    """As nbgrader ends to hand in."""
+    (folder / "submission_secret.txt").write_text("5ec2e7")
+    folder.chmod(0o777)
+
+
 def test_what_is_complete_in_a_folder_has_arrived_once(tmp_path, accounts):
     found = exchanges.of(Config(), str(tmp_path), COURSE)
     assert list(found.arrived()) == [] and not found.is_released(REAL)
     arrivals, inbound = Arrivals(found), tmp_path / COURSE / "inbound"
-    for student, mode in (("ada", 0o777), ("ben", 0o700)):
+    for student, ends in (("ada", complete), ("ben", lambda folder: folder.chmod(0o700))):
         folder = inbound / f"{student}+{REAL}+{WHEN}+random"
         folder.mkdir(parents=True)
-        folder.chmod(mode)
+        ends(folder)
     assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
-    folder.chmod(0o777)
+    complete(folder)
     assert arrivals.look() == {REAL: ["ben"]}
 
 
@@ -79,6 +85,7 @@ def test_a_glance_tells_that_a_look_at_a_folder_is_worth_it(tmp_path, accounts):
     for change, seen in (
         (lambda: folder.mkdir(mode=0o755), {}),
         (lambda: (folder / "message_passing.ipynb").write_text("{}"), {}),
+        (lambda: (folder / "submission_secret.txt").write_text("5ec2e7"), {}),
         (lambda: folder.chmod(0o777), {REAL: ["ada"]}),
         (lambda: (folder.parent / f"ben+{REAL}+{WHEN}+random").mkdir(mode=0o700), {}),
         (lambda: folder.rename(tmp_path / "gone"), {}),
@@ -93,6 +100,54 @@ def test_a_glance_tells_that_a_look_at_a_folder_is_worth_it(tmp_path, accounts):
     assert found.stirs(), "and what it was is no failure"
 
 
+def test_what_is_open_to_all_while_it_is_copied_arrives_when_it_is_complete(
+    tmp_path, accounts, monkeypatch
+):
+    """The student's umask is 0, or the rights of a folder that is open to all were copied."""
+    folder = tmp_path / COURSE / "inbound" / f"ada+{REAL}+{WHEN}+random"
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    arrivals, now = Arrivals(exchanges.of(Config(), str(tmp_path), COURSE)), [0.0]
+    monkeypatch.setattr(exchanges.time, "monotonic", lambda: now[0])
+    for name, content in (
+        ("message_passing.ipynb", "{}"), ("timestamp.txt", WHEN), ("submission_secret.txt", ""),
+    ):  # fmt: skip
+        assert arrivals.look() == {}
+        (folder / name).write_text(content)
+    assert arrivals.look() == {}, "the secret is being written"
+    complete(folder)
+    assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
+    (folder / "submission_secret.txt").unlink()
+    by_hand = folder.rename(folder.parent / f"ben+{REAL}+{WHEN}+random")
+    assert arrivals.look() == {} and by_hand.is_dir()
+    now[0] += exchanges.SETTLED + 1
+    assert arrivals.look() == {REAL: ["ben"]}, "who copied it by hand wrote none"
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_glance_looks_at_few_submissions_however_many_are_not_complete(
+    tmp_path, accounts, monkeypatch, settled
+):
+    """Some exchanges never open a folder to all."""
+    inbound = tmp_path / COURSE / "inbound"
+    for number in range(3 * exchanges.MOST_GLANCED):
+        (inbound / f"ada+{REAL}+{WHEN}+{number}").mkdir(parents=True, mode=0o755)
+    found, now, looked = exchanges.of(Config(), str(tmp_path), COURSE), [0.0], []
+    monkeypatch.setattr(exchanges.time, "monotonic", lambda: now[0])
+    for _ in range(2):
+        list(found.arrived())
+        now[0] += (exchanges.SETTLED + 1) * settled
+    stat = exchanges.Path.stat
+
+    def counted(path, **options):
+        looked.append(path)
+        return stat(path, **options)
+
+    monkeypatch.setattr(exchanges.Path, "stat", counted)
+    assert not found.stirs()
+    assert len(looked) == 1 + (not settled) * exchanges.MOST_GLANCED
+
+
 def test_what_was_long_in_being_copied_arrives_again_when_it_is_complete(
     tmp_path, accounts, monkeypatch
 ):
@@ -103,7 +158,7 @@ def test_what_was_long_in_being_copied_arrives_again_when_it_is_complete(
     assert arrivals.look() == {}
     now[0] += exchanges.SETTLED + 1
     assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
-    folder.chmod(0o777)
+    complete(folder)
     assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
 
 
@@ -114,7 +169,7 @@ def test_nothing_arrives_under_anothers_name(tmp_path, accounts):
     for student in ("ada", "ben", "nobody-at-all", "b\udce4n", "..", "*"):
         folder = inbound / f"{student}+{REAL}+{WHEN}+random"
         folder.mkdir(parents=True)
-        folder.chmod(0o777)
+        complete(folder)
     arrivals = Arrivals(exchanges.of(Config(), str(tmp_path), COURSE))
     assert arrivals.look() == {REAL: ["ada"]}
 
@@ -166,7 +221,7 @@ def test_a_folder_that_cannot_be_looked_at_now_keeps_no_other_from_arriving(
     scan, inbound = os.scandir, tmp_path / COURSE / "inbound"
     for student in ("ada", "ben"):
         (inbound / f"{student}+{REAL}+{WHEN}+random").mkdir(parents=True)
-        (inbound / f"{student}+{REAL}+{WHEN}+random").chmod(0o777)
+        complete(inbound / f"{student}+{REAL}+{WHEN}+random")
 
     class Stale:
         def __init__(self, entry):
