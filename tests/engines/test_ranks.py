@@ -1181,6 +1181,34 @@ def test_an_interrupt_while_ranks_are_ended_leaves_nothing_for_the_next_run(bare
     assert list(bare.run(whose, 1)) == [1, 1]
 
 
+def test_a_process_that_a_rank_starts_while_it_has_no_task_is_gone_in_its_next_run(bare, tmp_path):
+    asked, told = tmp_path / "asked", tmp_path / "told"
+    os.mkfifo(asked)
+    os.mkfifo(told)
+
+    def start():
+        asked.read_bytes()
+        if child := os.fork():
+            told.write_text(str(child))
+        threading.Event().wait()  # a child ends with the thread that has started it
+
+    def begin(rank, size):
+        start.__module__ = "tqdm"  # a library's thread, which may go on when a run is over
+        if rank == 1:
+            threading.Thread(target=start, daemon=True).start()
+        return os.getpid()
+
+    def meanwhile(rank, size):
+        asked.write_bytes(b"")
+        return int(told.read_text())
+
+    before = list(bare.run(begin))
+    (child,) = Ranks(1, deadline=20).run(meanwhile)
+    after = [pid for pid, _ in bare.run(me)]
+    assert after[0] == before[0] and after[1] != before[1]
+    wait_for_the_end_of(child)
+
+
 def test_a_rank_whose_reply_is_too_large_is_replaced_by_one_that_has_none_to_send(
     bare, monkeypatch
 ):
