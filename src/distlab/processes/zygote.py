@@ -31,7 +31,7 @@ PRELOAD = (*FIRST_PRELOAD, *TRAINING_PRELOAD)
 #: take longer than their zygote does
 TRAINS = re.compile(
     rb"optim|DistributedDataParallel|fully_shard|checkpoint|compile|autograd\.[Ff]unction"
-    rb"|functional_collectives|distributed\.tensor"
+    rb"|functional_collectives|distributed(\.| import )tensor|DTensor|fsdp|FullySharded|pipelining"
 )
 NEEDED = RANK  # the last module of FIRST_PRELOAD
 ENGINE_PRELOAD = ("ipykernel.debugger", "ipyparallel.engine.app", "ipyparallel.controller.app")

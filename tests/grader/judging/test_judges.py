@@ -234,6 +234,28 @@ def test_whoever_trains_waits_for_it(judges, monkeypatch, lab, more):
     assert statuses(judges.lines(lab, plan, lanes=2))[exercise] == "passed"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.distributed._functional_collectives.all_reduce(tensor, 'sum', group)",
+        "from torch.distributed.tensor import Shard",
+        "from torch.distributed import tensor",
+        "from torch.distributed import _functional_collectives",
+        "from torch.distributed.fsdp import FullyShardedDataParallel",
+        "from torch.distributed import fsdp",
+        "from torch.distributed.pipelining import SplitPoint",
+    ],
+)
+def test_what_imports_for_seconds_is_known_by_its_name(code):
+    relay = next(one.source for one in collected.answers(LAB, "relay") if one.right)
+    for more, waits in ((code, True), ("import torch.distributed as dist", False)):
+        plan = submission.plan(
+            coursedir.released(LAB), collected.handed_in(LAB, relay=f"{relay}\n{more}"),
+            course.exercises(LAB),
+        )  # fmt: skip
+        assert judging._trains(plan) is waits
+
+
 def test_there_are_no_more_lanes_than_answers():
     lab, names = coursedir.lab(LAB), list(PASSED)
     parts = judging._parts(lab, some(), 8)
