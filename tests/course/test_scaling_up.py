@@ -54,12 +54,26 @@ def test_shards_are_uneven_and_hold_all_samples_in_order():
         (lambda image: image[::-1], "with red and blue swapped"),
         (lambda image: image.transpose(0, 2, 1), "lying on their side"),
         (lambda image: image / 255, "divided by 255 twice"),
+        (lambda image: image[:, :, ::-1], "mirrored"),
+        (lambda image: image / image.max(), "with pixels of other values"),
         (lambda image: 1 - image, "others than those of the files"),
     ],
 )
 def test_a_spoilt_image_is_recognised(spoil, told):
     shards = made()
     assert make_feeding_loader._spoilt(spoil(shards.pixels[5]), shards) == told
+
+
+def _read(pixels, shards):
+    images = torch.tensor(pixels, dtype=torch.float32)
+    return make_feeding_loader._read([(images, torch.tensor(shards.labels))], shards)
+
+
+def test_pixels_divided_by_256_are_told_from_what_another_decoder_makes_of_a_jpeg():
+    shards = made()
+    noise = np.random.default_rng(1).integers(-4, 5, shards.pixels.shape) / 255
+    assert _read(shards.pixels + noise, shards).pictures == "those of the files"
+    assert _read(shards.pixels * 255 / 256, shards).pictures == "with pixels of other values"
 
 
 def test_an_image_with_a_nan_is_no_image_of_the_files():

@@ -25,6 +25,8 @@ _FIELD, _FIELDS = 8, 4  # a field is 8×8 pixels, an image 4×4 fields
 _SPREAD, _BACK = 40503, pow(40503, -1, 1 << 16)  # so that small numbers use all fields
 _WEIGHTS = 1 << np.arange(_FIELDS * _FIELDS).reshape(_FIELDS, _FIELDS)
 _FORGIVEN = 12 / 255  # by which two JPEG decoders may differ in a pixel
+_ALIKE = 0.002  # by which the mean pixel may: dividing by 256 for 255 makes it 0.0039 darker
+_OTHER_VALUES = "with pixels of other values"
 
 
 # the shards of a case
@@ -133,6 +135,12 @@ class Epoch:
     pictures: str = "those of the files"
     labelled: str = "as in the files"
     ended: bool = True
+    light: float = 0.0  # sums over all pixels, and over those of the files
+    of_files: float = 0.0
+
+    @property
+    def as_light_as_files(self) -> bool:
+        return abs(self.light - self.of_files) <= _ALIKE * self.of_files
 
 
 def _is_looped_over(loader: Any) -> bool:
@@ -155,6 +163,8 @@ def _read(loader: Any, shards: Shards) -> Epoch:
         if len(epoch.numbers) > 2 * len(shards.labels):
             epoch.ended = False
             break
+    if epoch.pictures == Epoch.pictures and not epoch.as_light_as_files:
+        epoch.pictures = _OTHER_VALUES
     return epoch
 
 
@@ -191,6 +201,9 @@ def _look_at(epoch: Epoch, images: np.ndarray, labels: list[int], shards: Shards
             epoch.pictures = _spoilt(image, shards)
         elif label != shards.labels[number]:
             epoch.labelled = "others than in the files"
+        if known:
+            epoch.light += float(image.sum(dtype=np.float64))
+            epoch.of_files += float(shards.pixels[number].sum(dtype=np.float64))
         epoch.numbers.append(number if known else -1)
 
 
@@ -200,11 +213,20 @@ def _spoilt(image: np.ndarray, shards: Shards) -> str:
         ("with red and blue swapped", image[::-1]),
         ("lying on their side", image.transpose(0, 2, 1)),
         ("divided by 255 twice", image * 255),
+        ("mirrored", image[:, :, ::-1]),
     ):
         number = _numbers(mended[None])[0]
         if number < len(shards.labels) and np.abs(mended - shards.pixels[number]).max() < _FORGIVEN:
             return told
-    return "others than those of the files"
+    return _OTHER_VALUES if _in_place(image, shards) else "others than those of the files"
+
+
+def _in_place(image: np.ndarray, shards: Shards) -> bool:
+    """Is it a file's picture, but for how light it is and how strong its contrast?"""
+    pixels = shards.pixels.reshape(len(shards.labels), -1)
+    pixels, one = pixels - pixels.mean(1, keepdims=True), image.ravel() - image.mean()
+    alike = pixels @ one / (np.linalg.norm(pixels, axis=1) * np.linalg.norm(one) + 1e-12)
+    return bool(alike.max(initial=0.0) > 0.98)
 
 
 def _feed(function, rank, size, inputs):
@@ -354,6 +376,17 @@ _HINTS = (
     Hint(
         "on their side", _any("pictures", "side"),
         "Rows and columns are swapped: from (height, width, colour) only the colour moves.",
+    ),
+    Hint(
+        "mirrored", _any("pictures", "mirrored"),
+        "Images came out mirrored. The pictures of the files are asked for: what augments them, at "
+        "random or always, comes later.",
+    ),
+    Hint(
+        "other values", _any("pictures", "other values"),
+        "The pixels are in their places, with other values than in the file. A byte b becomes "
+        "b / 255, so that 255 becomes 1: 255 in every image, not 256, and not the largest value "
+        "that an image happens to hold.",
     ),
     Hint(
         "other pictures", _any("pictures", "others"),
