@@ -84,7 +84,29 @@ class _Model:
         self.short = max(self.short, 2 * (count // size - size) - held - kept.floats)
 
 
+def _digits_kept(look: Look) -> str | None:
+    """No float64 parameter went through float32 on the way: then float32 holds it exactly.
+
+    A tolerance cannot tell: a right answer whose β₂ᵗ is a float32 tensor is farther off.
+    """
+    for rank, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
+        for of_one, of_other in zip(want["parameters"], got["parameters"], strict=True):
+            for right, found in zip(of_one, of_other, strict=True):
+                if found.dtype == np.float64 and (_short(found) & ~_short(right)).any():
+                    return (
+                        f"rank {rank}'s parameters are float64, and have no more digits than "
+                        "float32 has."
+                    )
+    return None
+
+
+def _short(numbers: np.ndarray) -> np.ndarray:
+    """Which of these can float32 hold?"""
+    return numbers.astype("float32") == numbers
+
+
 SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "nothing changed"
+TWICE = "the mean divided by the ranks once more"
 LATER, UNCORRECTED = "right after one step", "moments not corrected"
 UNMOVED = "right after one step where anything has moved"
 SMALL = "right after one step where gradients are large"
@@ -102,6 +124,8 @@ def _mistake(look: Look, rank: int) -> str:
         return ""
     if _near(got, _trained(given, [[g * look.size for g in mean] for mean in means])):
         return SUM
+    if _near(got, _trained(given, [[g / look.size for g in mean] for mean in means])):
+        return TWICE
     if _near(got, given):
         return NOTHING
     if _near(got, given, *(_trained(given, [step[r] for step in steps]) for r in look.ranks)):
@@ -208,6 +232,7 @@ exercise = Exercise(
         Case(2, 1, {"shapes": [[4, 3], [3]], "steps": 3}),
         Case(3, 2, {"shapes": [[20, 10], [7], [2, 2]], "steps": 4}),
     ),
+    rules=(_digits_kept,),
     hints=(
         Hint(
             "state not divided",
@@ -252,6 +277,12 @@ exercise = Exercise(
             _looks_like(SUM),
             "These are the parameters that the sum of the gradients gives. Adam divides by the "
             "gradients' size, so it almost hides the factor: only gradients near eps tell.",
+        ),
+        Hint(
+            "divided twice",
+            _looks_like(TWICE),
+            "These are the parameters that come of dividing the sum of the gradients by `size` "
+            "twice. Adam almost hides the factor: only gradients near eps tell.",
         ),
         Hint(
             "own gradients",
@@ -321,6 +352,13 @@ exercise = Exercise(
             "step before in `state`, and the number of the step? Several models may take "
             "turns, each with a state of its own, and one step is one call, however many tensors. "
             "(And is each moment decayed by its own beta?)",
+        ),
+        Hint(
+            "float32 on the way",
+            lambda look: _digits_kept(look) is not None,
+            "Float64 parameters came back rounded to float32. What they go through has to have "
+            "their own dtype: torch.empty and torch.zeros make float32 unless told otherwise, "
+            "empty_like and zeros_like take the dtype of what they are given.",
         ),
     ),
 )
