@@ -179,6 +179,25 @@ def _first_answer_lost(look: Look, as_before: bool) -> bool:
     return lost and look.same(got[0], got[1]) == as_before
 
 
+def _applied(look: Look) -> bool:
+    """Are rank 0's parameters what the gradients that its workers took make of the first ones?"""
+    inputs = look.inputs
+    now = [p.copy() for p in inputs[0]["parameters"]]
+    for worker in look.ranks[1:]:
+        for given in look.got[worker][_GIVEN]:
+            gradients = [p - m for p, m in zip(given, inputs[worker]["minimum"], strict=True)]
+            now = stepped_from(now, gradients, inputs[0]["lr"])
+    return look.same(now, _told(look, "parameters"))
+
+
+def _are_parameters(look: Look, told: Any) -> bool:
+    """Is this a list of tensors like the parameters?"""
+    like = [(p.shape, p.dtype) for p in look.inputs[0]["parameters"]]
+    return isinstance(told, list) and like == [
+        (getattr(one, "shape", None), getattr(one, "dtype", None)) for one in told
+    ]
+
+
 def _no_count(look: Look) -> bool:
     """Is `updates` or `max_staleness` there, and no plain int?"""
     told = [_told(look, name) for name in ("updates", "max_staleness")]
@@ -325,9 +344,16 @@ exercise = Exercise(
         ),
         Hint(
             "something else than the answer",
-            lambda look: _first_answer_lost(look, as_before=False),
+            lambda look: _first_answer_lost(look, as_before=False) and _applied(look),
             "A worker passed something else to gradient_fn than what rank 0 had answered: take no "
             "step of your own on a worker, and change nothing that has arrived.",
+        ),
+        Hint(
+            "pushes not applied as they came",
+            lambda look: _are_parameters(look, _told(look, "parameters")) and not _applied(look),
+            "What rank 0 returned as `parameters` is not what the workers' gradients make of the "
+            "parameters that it began with. Each push counts once, the last one too, in every "
+            "tensor and with lr as it is.",
         ),
         Hint(
             "no plain int",
