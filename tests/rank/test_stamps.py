@@ -47,6 +47,12 @@ WRONG = {
     tensor = torch.ones(1)
     dist.all_reduce(tensor)
     tensor = tensor / 2""",
+    "a message that is thrown away": """
+    tensor = torch.ones(1)
+    if rank == 0:
+        dist.send(tensor, 1)
+    else:
+        dist.recv(torch.zeros(1), 0)""",
 }
 
 

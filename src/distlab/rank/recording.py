@@ -48,15 +48,15 @@ def as_internal() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def stamped(number: int | None) -> Iterator[list[int]]:
-    """Meanwhile messages carry `number` (`distlab.rank.stamps`); gives the list of the numbers that
-    arrive here.
+def stamped(number: int | None, more: int = 0) -> Iterator[list[int]]:
+    """Meanwhile messages carry `number`, and have `more` added to them where they arrive
+    (`distlab.rank.stamps`); gives the list of the numbers that arrive here.
     """
     recorder = _active
     if recorder is None:  # nobody wraps what torch sends
         yield []
         return
-    recorder.stamps = Stamps(number)
+    recorder.stamps = Stamps(number, more)
     try:
         yield recorder.stamps.arrived
     finally:

@@ -17,13 +17,15 @@ class Stamps:
 
     Args:
         number: the stamp of what this rank sends.
+        more: added to every element that arrives. Who returns what was received returns it changed
+            as well, and who makes up the same number does not.
 
     Attributes:
         arrived: the stamps of what it has received, in that order.
     """
 
-    def __init__(self, number: int | None) -> None:
-        self._number = number or 0
+    def __init__(self, number: int | None, more: int = 0) -> None:
+        self._number, self._more = number or 0, more
         self.arrived: list[int] = []
 
     def put_on(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -43,4 +45,4 @@ class Stamps:
         """What has arrived without its stamp, flat."""
         number = complex(buffer[-1].item()).real
         self.arrived.append(int(number) if 0 < number < BELOW else 0)  # small types cut it off
-        return buffer[:-1]
+        return buffer[:-1] + self._more if self._more else buffer[:-1]

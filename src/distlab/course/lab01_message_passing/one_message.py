@@ -6,21 +6,35 @@ import numpy as np
 
 from distlab.exercises import traffic
 from distlab.exercises.exercise import BROUGHT, Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned
+from distlab.exercises.hints import returned, wanted
 
 
 def _stamp_on_rank_0(case: Case) -> list[dict]:
-    """A number that travels with rank 0's message: rank 1 can only learn it from that message."""
-    number = int(case.generator().integers(1, 1 << 20))
-    return [{"stamp": number if rank == 0 else None} for rank in range(case.size)]
+    """A number that travels with rank 0's message: rank 1 can only learn it from that message. In
+    an `altered` case the message reaches rank 1 with another content, that number more.
+    """
+    generator = case.generator()
+    number = int(generator.integers(1, 1 << 20))
+    inputs = [{"stamp": number if rank == 0 else None} for rank in range(case.size)]
+    if case.get("altered"):
+        inputs[1]["more"] = int(generator.integers(2, 1000))
+    return inputs
 
 
 def _with_stamp(function, rank, size, inputs):
     """Call it while messages carry a stamp; hand back the one that arrived, if any."""
+    import torch
+
     from distlab.rank import recording
 
-    with recording.stamped(inputs["stamp"]) as arrived:
-        result = function(rank, size)
+    more = inputs.get("more", 0)
+    with recording.stamped(inputs["stamp"], more) as arrived:
+        try:
+            result = function(rank, size)
+        except Exception:
+            if not (more and arrived):
+                raise
+            result = torch.full((1,), 1.0 + more)  # it looked at what came, and says it is no 1
     return {"returned": result, BROUGHT: arrived[0] if arrived else None}
 
 
@@ -40,6 +54,16 @@ def _only_0_to_1(case: Case) -> list[tuple[int, int]]:
 
 
 HINTS = (
+    Hint(
+        "message not returned",
+        lambda look: (
+            look.case.get("altered")
+            and look.same(np.ones(1, "float32"), returned(look)[1])
+            and not look.same(wanted(look)[1], returned(look)[1])
+        ),
+        "Rank 1 returns a 1 whatever the message holds: it made that 1 itself. Return the tensor "
+        "that the receive has filled.",
+    ),
     Hint(
         "result of the call",
         lambda look: (
