@@ -135,6 +135,15 @@ def _times(look: Look) -> np.ndarray:
     return np.max([got["times each sample was evaluated"] for got in look.got], axis=0)
 
 
+def _overflowed(look: Look) -> bool:
+    """Is what was returned the right count modulo 256, by the number of samples?"""
+    n = len(look.inputs[0]["labels"])
+    right, told = (
+        [round(each["returned"] * n) for each in those] for those in (look.expected, look.got)
+    )
+    return (_times(look) == 1).all() and right != told and told == [count % 256 for count in right]
+
+
 exercise = Exercise(
     points=5,
     make=_labelled,
@@ -187,6 +196,11 @@ exercise = Exercise(
             "each rank its own", unequal_results,
             "The ranks returned different figures: correct answers and samples have to be added up "
             "over the ranks, and all need the result.",
+        ),
+        Hint(
+            "count too large for its dtype", _overflowed,
+            "Every sample was evaluated once, but there are more right answers than the dtype in "
+            "which they are counted can hold: uint8 ends at 255 and begins anew.",
         ),
         Hint(
             "mean of ranks",

@@ -104,14 +104,27 @@ def _train_one_epoch(function, rank, size, inputs):
     model = in_ddp(bare)
     model.eval()
     optimizer = torch.optim.SGD(model.parameters(), lr=inputs["lr"], momentum=inputs["momentum"])
+    if inputs["momentum"]:
+        _one_step_before(bare, optimizer)
     epoch = inputs["epoch"]
     result = function(model, loader, optimizer, device, epoch)
-    return {
+    left = {
         "returned": result,
         "sampler's epoch": told,
         "mean of BatchNorm": bare[2].running_mean.clone(),
         "parameters": [p.detach().clone() for p in bare.parameters()],
     }
+    if inputs["momentum"]:
+        left["learning rate"] = float(optimizer.param_groups[0]["lr"])
+    return left
+
+
+def _one_step_before(model, optimizer) -> None:
+    """A step as of an epoch before, whose momentum the optimizer holds. No gradients are left."""
+    for parameter in model.parameters():
+        parameter.grad = parameter.detach() * 0.5
+    optimizer.step()
+    optimizer.zero_grad()
 
 
 def _told_no_epoch(look: Look) -> bool:
@@ -240,12 +253,21 @@ exercise = Exercise(
             "unequal numbers of batches, which there are none of here.)",
         ),
         Hint(
+            "learning rate changed",
+            lambda look: look.case.get("momentum")
+            and not differs(look, "parameters")
+            and differs(look, "learning rate"),
+            "This epoch is right, but the optimizer's learning rate is another after it, and the "
+            "next epoch goes on with that. Whoever calls train_epoch decides on the learning rate.",
+        ),
+        Hint(
             "gradients kept",
             lambda look: not differs(look, "sampler's epoch") and differs(look, "parameters")
             and not _unequal_parameters(look),
             "The ranks agree on parameters that are not right: look at the order of zero_grad, "
             "backward and step, at the loss, at what it is divided by, and at what else changes "
-            "the gradients.",
+            "the gradients. The step is the given optimizer's, with its learning rate and the "
+            "momentum that it has from before.",
         ),
         Hint(
             "ranks drift apart",

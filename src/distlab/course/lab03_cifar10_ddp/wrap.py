@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.rank.pretended_gpus import PretendedGpus
 
@@ -49,8 +49,9 @@ def _wrap_and_step(function, rank, size, inputs):
     if not isinstance(wrapped, DistributedDataParallel):
         return {"returned": type(wrapped).__name__}
     inside = wrapped.module
-    own = not hasattr(inside, "module") and [p.shape for p in inside.parameters()] == [
-        p.shape for p in model.parameters()
+    # a copy of the model will do, something around it will not: a checkpoint has its names
+    own = [(name, p.shape) for name, p in inside.named_parameters()] == [
+        (name, p.shape) for name, p in model.named_parameters()
     ]
     result = {
         "returned": "DistributedDataParallel",
@@ -63,8 +64,10 @@ def _wrap_and_step(function, rank, size, inputs):
         else "others",
         "parameters": [p.detach().clone() for p in inside.parameters()],
     }
-    wrapped(inputs["batch"].to(device)).square().mean().backward()
-    result["gradients"] = [p.grad.clone() for p in inside.parameters()]
+    # in the model's own dtype: another one than it had is told by its parameters
+    batch = inputs["batch"].to(device, next(inside.parameters()).dtype)
+    wrapped(batch).square().mean().backward()
+    result["gradients"] = [None if p.grad is None else p.grad.clone() for p in inside.parameters()]
     there = torch.device("cuda", inputs["index"])
     result["GPU"] = _beside_gpus(function, inputs, there)
     result[_IDS_ON_CPU] = _beside_gpus(function, inputs, torch.device("cpu"))["device_ids"]
@@ -206,6 +209,14 @@ def _elsewhere(kind: Any, where) -> Any:
     return Elsewhere
 
 
+def _not_rank_0s(look: Look) -> bool:
+    """Has a rank other weights than it should, in the dtype that they should have?"""
+    pairs = [(look.expected[r]["parameters"], look.got[r]["parameters"]) for r in look.ranks]
+    if any([p.dtype for p in wanted] != [p.dtype for p in got] for wanted, got in pairs):
+        return False
+    return any(not look.same(wanted, got) for wanted, got in pairs)
+
+
 exercise = Exercise(
     points=3,
     make=_linear,
@@ -222,7 +233,23 @@ exercise = Exercise(
         Hint(
             "wrapped twice",
             lambda look: look.got[0]["wrapped module"] != "the model",
-            "Inside DDP there is something other than the model that was given.",
+            "Inside DDP there is something other than the model that was given. A module around "
+            "it puts a prefix before the names of its parameters, so that a checkpoint of the bare "
+            "model no longer fits.",
+        ),
+        Hint(
+            "no gradient",
+            lambda look: any(
+                any(gradient is None for gradient in look.got[r]["gradients"]) for r in look.ranks
+            ),
+            "A parameter has no gradient after backward: wrapping leaves requires_grad as it is.",
+        ),
+        Hint(
+            "each rank its own weights",
+            _not_rank_0s,
+            "After wrapping, the ranks do not all have rank 0's weights. DDP copies them to every "
+            "rank of its group when it is made, unless it is told not to (init_sync), or its group "
+            "(process_group) does not hold all ranks.",
         ),
         Hint(
             "not moved",
