@@ -139,7 +139,8 @@ NUMBER = Hint(
 REQUEST = Hint(
     "request for tensor",
     lambda look: any(
-        got is True or "Work" in getattr(got, "type_name", "") for got in returned(look)
+        (got is True and want is not None) or "Work" in getattr(got, "type_name", "")
+        for got, want in zip(returned(look), wanted(look), strict=True)
     ),
     "What came back is a request, or what its wait() returned, and no tensor: with isend, irecv "
     "and async_op=True the data is in the buffer that you passed in, once the request has been "

@@ -20,7 +20,7 @@ _watched: dict = dict(_NOBODY)  # what the audit hook looks at
 
 
 HELD = 1.5  # seconds that rank 0 is held at most while it writes: longer than others may pause
-_BRIEFLY = 0.25  # the same in all cases but one: an answer whose waits no record shows is held long
+_BRIEFLY = 0.25  # the same on more than two ranks: a wait that no record shows is held to the end
 _SLOW = 0.12  # seconds that rank 0 is always held: by then a rank that left a wait has recorded it
 _LOOK = 0.005  # seconds between two looks at the other ranks
 _READ = "has read"  # the note of a rank that has begun to read
@@ -35,14 +35,19 @@ _MOVES = ("os.rename", "os.link", "os.symlink")
 
 
 def _audit(event: str, args: tuple) -> None:
-    """Note what is saved and loaded: who moves a file into the folder has saved it as well."""
+    """Note what is saved and loaded: who moves a file into the folder has saved it as well. Who
+    removes one there is held as who writes is.
+    """
     moved = event in _MOVES
-    if not _watched["folder"] or not (moved or event == "open") or not args:
+    if not _watched["folder"] or not (moved or event in ("open", "os.remove")) or not args:
         return
     path, mode, flags = (*args, None, None)[:3]
     if moved:
         path = args[1]
     if not isinstance(path, (str, bytes, os.PathLike)) or not _inside(path):
+        return
+    if event == "os.remove":
+        _watched["hold"]()  # an older file is there until every other rank waits, or has read it
         return
     writes = moved or (bool(set(mode or "") & set("wax+")) if mode else bool((flags or 0) & 3))
     log = _watched["log"]
@@ -62,8 +67,8 @@ def _inside(path: str | bytes | os.PathLike) -> bool:
 
 
 class _Hold:
-    """Holds rank 0 while it writes until every other rank waits or has read already: a rank that
-    only pauses between saving and loading then reads too early.
+    """Holds rank 0 while it writes or removes a file until every other rank waits or has read
+    already: a rank that only pauses between saving and loading then reads too early.
 
     Args:
         most: seconds that it holds in all. A rank that pauses for longer is not found out, and one
@@ -149,7 +154,7 @@ def _call_demo_checkpoint(function, rank, size, inputs):
         if inputs["older"] is not None:
             names = ("net1.weight", "net1.bias", "net2.weight", "net2.bias")
             torch.save(dict(zip(names, inputs["older"], strict=True)), path)
-    most = HELD if size == 2 and inputs["older"] is None else _BRIEFLY
+    most = HELD if size == 2 else _BRIEFLY
     # the answer has not begun yet: whoever is late here is late because of the machine
     meet("before", rank, size, sharing.PATIENCE)
     try:

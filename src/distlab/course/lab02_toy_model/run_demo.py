@@ -13,9 +13,13 @@ from typing import Any
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.raised import Advice
 
+_LONGER = 0.5  # seconds that the last rank goes on when the others have ended
+_MOST = 5.0  # seconds that it waits for their end: who starts them may join it first
+
 _DEMO = """
 import os
 import signal
+import time
 
 import torch
 import torch.distributed as dist
@@ -26,6 +30,22 @@ FOLDER, FAILS, PARENT, NUMBER = {folder!r}, {fails!r}, {parent!r}, {number!r}
 def note(rank, text):
     with open(os.path.join(FOLDER, f"{{rank}}.txt"), "w") as file:
         file.write(f"{{os.getpid()}} {{text}}")
+
+
+def there(pid):
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def stay(others):
+    # the last to end, some time after the others: who waits for one process alone returns by then
+    latest = time.monotonic() + {most}
+    while time.monotonic() < latest and any(map(there, others)):
+        time.sleep(0.01)
+    time.sleep({longer})
 
 
 def demo(rank, world_size):
@@ -41,7 +61,12 @@ def demo(rank, world_size):
     dist.init_process_group("gloo", store=store, rank=rank, world_size=world_size)
     total = torch.tensor([NUMBER + rank])
     dist.all_reduce(total)
+    processes = torch.zeros(world_size, dtype=torch.int64)
+    processes[rank] = os.getpid()
+    dist.all_reduce(processes)
     dist.destroy_process_group()
+    if rank == world_size - 1:
+        stay(processes[:-1].tolist())
     note(rank, f"rank {{rank}} of {{world_size}}, a sum of {{int(total)}}")
 """
 
@@ -61,7 +86,9 @@ def _demo_in(folder: str, script: bool, fails: int | None, number: int):
     """The demo as a notebook's `__main__` would hold it, or as a module would."""
     import importlib
 
-    source = _DEMO.format(folder=folder, fails=fails, parent=os.getpid(), number=number)
+    source = _DEMO.format(
+        folder=folder, fails=fails, parent=os.getpid(), number=number, most=_MOST, longer=_LONGER
+    )
     if not script:
         namespace = {"__name__": "__main__"}
         exec(compile(source, "<demo>", "exec"), namespace)
@@ -202,6 +229,13 @@ exercise = Exercise(
             "sent by value: the class ByValue above does that.",
         ),
         Advice(
+            "not spawned",
+            "'ByValue' object is not callable",
+            "A ByValue becomes the function where it is unpickled, and that is in a process that "
+            "torch.multiprocessing.spawn has started. A forked process, and this one, have it as "
+            "it is.",
+        ),
+        Advice(
             "called here",
             "called in the parent",
             "torch.multiprocessing.spawn calls demo_fn in each new process: hand the function over "
@@ -212,6 +246,19 @@ exercise = Exercise(
             "spawn was told nprocs=",
             "spawn starts as many processes as `nprocs` says, and one if it says nothing: "
             "world_size of them are to meet in demo_fn, and each waits for all.",
+        ),
+        Advice(
+            "wrong number",
+            "rank < size",
+            "demo_fn was told a rank that there is not: ranks begin with 0, and demo_fn takes rank "
+            "and world_size in this order. spawn passes the process's number first, by itself, and "
+            "then what is in `args`.",
+        ),
+        Advice(
+            "set up here",
+            "initialize the default process group twice",
+            "demo_fn sets up its own process group: run_demo starts the processes and leaves the "
+            "rest to it.",
         ),
         Advice(
             "args no tuple",
