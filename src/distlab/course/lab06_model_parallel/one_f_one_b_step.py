@@ -18,12 +18,15 @@ from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
     OF_A_STEP,
     RAISED_IN_A_STEP,
+    WEIGHTS,
     as_many_as_asked,
     both_ways,
+    compared,
     gradients_of,
     microbatches,
     model_inputs,
     stage_of,
+    weights_of,
 )
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -136,12 +139,13 @@ def _call_step(function, rank, size, inputs):
     batch = inputs["batch"] if rank == 0 else None
     targets = inputs["targets"] if rank == size - 1 else None
     allowed = min(size - rank, parts)
-    memory = _Memory(allowed)
+    memory, before = _Memory(allowed), weights_of(stage)
     with memory.watching(stage, receives=rank > 0):
         loss = function(rank, size, stage, batch, targets, parts)
     return {
         "returned": loss,
         GRADIENTS: gradients_of(stage),
+        WEIGHTS: compared(stage, before),
         _KEPT: max(0, memory.most_kept - allowed),
         _INPUTS: max(0, memory.most_inputs - allowed - 1),
     }

@@ -15,6 +15,7 @@ from distlab.exercises.raised import Advice, Raised
 
 GRADIENTS = "gradients of its stage's parameters"
 OF_INPUTS = "gradient of its inputs"
+WEIGHTS = "parameters of its stage"
 
 
 def model_inputs(case: Case) -> list[dict]:
@@ -85,6 +86,20 @@ def activations(inputs: dict, rank: int) -> np.ndarray:
 
 def gradients_of(stage) -> list:
     return [parameter.grad for parameter in stage.parameters()]
+
+
+def weights_of(stage) -> list:
+    """Copies of a stage's parameters."""
+    return [parameter.detach().clone() for parameter in stage.parameters()]
+
+
+def compared(stage, before: list) -> str:
+    """Does a stage still have the parameters that `weights_of` gave?"""
+    import torch
+
+    now = weights_of(stage)
+    same = len(now) == len(before) and all(map(torch.equal, now, before))
+    return "as they were" if same else "changed"
 
 
 def chain(step: int, times: str = ""):
@@ -174,6 +189,12 @@ def _losses(look: Look) -> tuple[object, float]:
 
 #: mistakes that a pipeline can have in any order of its micro-batches
 OF_A_STEP = (
+    Hint(
+        "step taken",
+        lambda look: any(got[WEIGHTS] == "changed" for got in look.got),
+        "The parameters of a stage have changed. Gradients are asked for: the optimizer's step is "
+        "left to the caller.",
+    ),
     Hint(
         "sum for mean",
         lambda look: factor_of(microbatches)(look),

@@ -8,13 +8,16 @@ from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
     OF_A_STEP,
     RAISED_IN_A_STEP,
+    WEIGHTS,
     as_many_as_asked,
     both_ways,
+    compared,
     gradients_of,
     microbatches,
     model_inputs,
     own_part,
     stage_of,
+    weights_of,
 )
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -25,8 +28,13 @@ def _call_step(function, rank, size, inputs):
     stage = stage_of(inputs["weights"][rank])
     batch = inputs["batch"] if rank == 0 else None
     targets = inputs["targets"] if rank == size - 1 else None
+    before = weights_of(stage)
     loss = function(rank, size, stage, batch, targets, inputs["microbatches"])
-    return {"returned": loss, GRADIENTS: gradients_of(stage)}
+    return {
+        "returned": loss,
+        GRADIENTS: gradients_of(stage),
+        WEIGHTS: compared(stage, before),
+    }
 
 
 class _Moment(NamedTuple):
