@@ -50,7 +50,7 @@ def _wrap_and_step(function, rank, size, inputs):
         return {"returned": type(wrapped).__name__}
     inside = wrapped.module
     # a copy of the model will do, something around it will not: a checkpoint has its names
-    own = [(name, p.shape) for name, p in inside.named_parameters()] == [
+    own = [(_plain(name), p.shape) for name, p in inside.named_parameters()] == [
         (name, p.shape) for name, p in model.named_parameters()
     ]
     result = {
@@ -207,6 +207,11 @@ def _elsewhere(kind: Any, where) -> Any:
             return plain.__reduce_ex__(protocol)
 
     return Elsewhere
+
+
+def _plain(name: str) -> str:
+    """A parameter's name as it is in the model that torch.compile was given."""
+    return name.replace("_orig_mod.", "")
 
 
 def _not_rank_0s(look: Look) -> bool:
