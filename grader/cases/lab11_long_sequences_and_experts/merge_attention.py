@@ -13,4 +13,7 @@ HIDDEN = (
     Case(1, 108, {"shape": [1], "d": 1, "empty": "first"}),
     Case(1, 109, {"shape": [2, 4, 4], "d": 4, "scale": 900.0, "dtype": "float64"}),
     Case(1, 110, {"shape": [1, 2, 1, 9], "d": 2, "empty": "second", "scale": 50.0}),
+    Case(1, 111, {"shape": [5, 7], "d": 4, "dtype": "float64", "apart": 24.0}),
+    # lse just above −1e4, which is no stand-in for −inf here
+    Case(1, 112, {"shape": [4, 8], "d": 3, "scale": 4.0, "shift": -9995.0, "empty": True}),
 )

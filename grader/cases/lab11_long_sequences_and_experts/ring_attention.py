@@ -15,4 +15,6 @@ HIDDEN = (
     Case(4, 110, {"heads": 1, "n": 8, "d": 4, "causal": True}),
     Case(4, 111, {"heads": 3, "n": 16, "d": 5}),
     Case(2, 112, {"heads": 16, "n": 256, "d": 128, "causal": True}),
+    # a row may see scores of −1e4 alone: what it must not see is hidden by −inf, or nearly that
+    Case(2, 113, {"heads": 6, "n": 8, "d": 4, "steep": 300, "dtype": "float64", "causal": True}),
 )

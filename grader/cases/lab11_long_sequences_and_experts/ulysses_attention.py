@@ -13,4 +13,6 @@ HIDDEN = (
     Case(4, 108, {"heads": 8, "n": 2, "d": 1, "dtype": "float64", "causal": True}),
     Case(3, 109, {"heads": 3, "n": 6, "d": 4, "steep": 30, "dtype": "float64"}),
     Case(2, 110, {"heads": 4, "n": 64, "d": 1024}),  # few scores: element by element is right
+    # a row may see scores of −1e4 alone: what it must not see is hidden by −inf, or nearly that
+    Case(3, 111, {"heads": 6, "n": 4, "d": 4, "steep": 300, "dtype": "float64", "causal": True}),
 )

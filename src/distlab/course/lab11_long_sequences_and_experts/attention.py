@@ -254,5 +254,6 @@ LARGE_SCORES = Hint(
     ),
     "Scores are in the hundreds and more here; cases with small ones came out right. Subtract "
     "each row's maximum before exp, and leave the differences as they are: cutting scores off at a "
-    "bound (clamp), or taking them in a narrower type, changes the weights.",
+    "bound (clamp), or taking them in a narrower type, changes the weights. What a row must not "
+    "see is hidden by −inf: next to scores like these, −1e3 or −1e4 is a score like any other.",
 )

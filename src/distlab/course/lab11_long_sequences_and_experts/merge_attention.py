@@ -25,7 +25,7 @@ _EMPTY = {None: ([], []), True: ([1, 3], [2, 3]), "first": (_ALL, []), "second":
 def _make(case: Case) -> list[dict]:
     """Two attentions over the same queries; `empty`: some rows have no keys on one side or both, or
     a whole side has none ("first", "second"). `apart`: how far apart the lse of a row are at most,
-    in equal steps from row to row.
+    in equal steps from row to row. `shift`: what is added to both.
 
     `o` stays within −1 … 1: the precision that is asked for is absolute.
     """
@@ -38,7 +38,8 @@ def _make(case: Case) -> list[dict]:
     lse2 = np.where(rows % 3 == 0, -0.9 * lse1, np.where(rows % 3 == 1, near, lse1))
     if apart := case.get("apart"):
         lse2 = lse1 + np.linspace(-apart, apart, rows.size).reshape(shape)
-    lse1, lse2 = lse1.astype(dtype), lse2.astype(dtype)
+    shift = case.get("shift", 0.0)
+    lse1, lse2 = (lse1 + shift).astype(dtype), (lse2 + shift).astype(dtype)
     for o, lse, missing in zip((o1, o2), (lse1, lse2), _EMPTY[case.get("empty")], strict=True):
         without = np.isin(rows % 4, missing)
         lse[without], o[without] = -np.inf, 0
