@@ -17,4 +17,6 @@ HIDDEN = (
     Case(3, 108, {"shapes": [[[3]], [[0]], [[2]]], "max_norm": 1.0, "scale": 0.0}),
     Case(2, 109, {"shapes": [[[1000, 1200]], [[700, 1000], [9]]], "max_norm": 3.0}),
     Case(3, 110, {"shapes": [[[0]], [], [[6]]], "max_norm": 1.0}),
+    # shorter than max_norm, but not with the 1e-6 added
+    Case(2, 111, {"shapes": [[[4]], [[2, 2], [3]]], "share": 1.1, "scale": 1e-6}),
 )

@@ -139,6 +139,17 @@ def _other_factors(look: Look) -> bool:
     )
 
 
+def _some_left_alone(look: Look) -> bool:
+    """Are some pieces right, and the others as they were?"""
+    told = [
+        (look.same(want, got), look.same(before, got))
+        for inputs, wanted, found in zip(look.inputs, look.expected, look.got, strict=True)
+        for before, want, got in zip(inputs["pieces"], wanted[_PIECES], found[_PIECES], strict=True)
+        if before.any() and isinstance(got, np.ndarray)
+    ]
+    return all(map(any, told)) and any(right and not same for right, same in told)
+
+
 def _right_norm(look: Look) -> bool:
     return all(isinstance(got, float) and look.same(_norm(look), got) for got in returned(look))
 
@@ -209,6 +220,11 @@ exercise = Exercise(
             "squares.",
         ),
         Hint(
+            "epsilon in the norm",
+            _is(lambda look, rank: _norm(look) + 1e-6),
+            "The 1e-6 was returned too: it belongs to the factor alone, not to the norm.",
+        ),
+        Hint(
             "norm after clipping",
             lambda look: any(
                 isinstance(got, float) and got < 0.999 * _norm(look)
@@ -233,6 +249,14 @@ exercise = Exercise(
             "small gradients made larger",
             lambda look: _right_norm(look) and any(f > 1.0001 for f in _factors(look)),
             "The gradient was shorter than max_norm, and was stretched: the factor is at most 1.",
+        ),
+        Hint(
+            "too long with the epsilon",
+            lambda look: _norm(look) <= look.inputs[0]["max_norm"] and _right_norm(look)
+            and _scaled_by(lambda look: 1.0)(look),
+            "The norm is right and not above max_norm, and the pieces are as they were. But norm + "
+            "1e-6 is above it, so that max_norm/(norm + 1e-6) is below 1: it is this factor that "
+            "says whether to scale.",
         ),
         Hint(
             "only just too long",
@@ -267,6 +291,12 @@ exercise = Exercise(
             lambda look: _right_norm(look) and _other_factors(look),
             "Ranks have multiplied by different factors: it is the norm over all ranks that says "
             "whether to clip, and by how much.",
+        ),
+        Hint(
+            "some pieces not scaled",
+            lambda look: _right_norm(look) and _some_left_alone(look),
+            "Some pieces are right and others as they were: on every rank all pieces are "
+            "multiplied, whatever their shape and place in the list.",
         ),
         Hint(
             "pieces nearly right",
