@@ -192,6 +192,16 @@ def _scaled(look: Look, factor: float) -> bool:
     return look.size > 1 and bool(pairs) and all(look.same(w * factor, g) for w, g in pairs)
 
 
+def _proportional(look: Look) -> bool:
+    """Are all gradients one and the same multiple of the right ones, and not these themselves?"""
+    pairs = _pairs(look)
+    if not pairs or any(want.shape != got.shape for want, got in pairs):
+        return False
+    want, got = (np.concatenate([pair[side].ravel() for pair in pairs]) for side in (0, 1))
+    factor = float(got @ want) / float(want @ want) if want.any() else 1.0
+    return factor > 0 and abs(factor - 1) > 1e-3 and _scaled(look, factor)
+
+
 def _right(look: Look) -> bool:
     return all(look.same(want, got) for want, got in _all_gradients(look))
 
@@ -253,6 +263,20 @@ def _bytes(look: Look) -> list[int]:
     return [e.nbytes for e in look.records[0].events if e.op == "all_reduce"]
 
 
+def _last_is_missing(look: Look) -> bool:
+    """Did all buckets of the first step leave but the last? Of two models nobody can tell."""
+    if len(look.inputs[0]["models"]) > 1:
+        return False
+    expected, got = _expected(look), _bytes(look)
+    step = expected[: len(expected) // len(look.inputs[0]["batches"])]
+    last = len(step) - 1
+    return (
+        sum(got) < sum(expected)
+        and got[:last] == step[:last]
+        and got[last : last + 1] != step[last:]
+    )
+
+
 _HINTS = (
     Hint(
         "no function",
@@ -294,6 +318,12 @@ _HINTS = (
         "what the others waited for.",
     ),
     Hint(
+        "last bucket never leaves",
+        _last_is_missing,
+        "The last bucket never left. It may hold fewer bytes than bucket_bytes: it ends with the "
+        "model's first parameter all the same.",
+    ),
+    Hint(
         "one for each parameter",
         lambda look: len(_bytes(look)) > len(_expected(look))
         and sum(_bytes(look)) == sum(_expected(look))
@@ -329,6 +359,12 @@ _HINTS = (
         "divided twice",
         lambda look: _scaled(look, 1 / look.size),
         "The gradients are `size` times too small: they were divided twice.",
+    ),
+    Hint(
+        "another divisor",
+        _proportional,
+        "All gradients are off by one factor: the sum over the ranks is to be divided by their "
+        "number, dist.get_world_size(), once.",
     ),
     Hint(
         "models mixed up",
