@@ -283,6 +283,18 @@ _HINTS = (
         "and restore what comes next.",
     ),
     Hint(
+        "random numbers drawn anew",
+        lambda look: (
+            "dropout" in _of(look, "stages")
+            and _far(_RANDOM)(look)
+            and _far(_OF_PARAMETERS, _OF_INPUT)(look)
+        ),
+        "With dropout the gradients are wrong, and other random numbers come after the backward "
+        "pass than after an nn.Sequential. When a segment runs again it has to draw the same "
+        "numbers as the first time (torch.get_rng_state() and torch.set_rng_state() keep and "
+        "restore what comes next), and to leave the generator where it found it.",
+    ),
+    Hint(
         "random numbers set back",
         _far(_RANDOM),
         "After the backward pass other random numbers come than after an nn.Sequential: running a "
