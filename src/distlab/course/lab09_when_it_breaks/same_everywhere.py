@@ -241,7 +241,7 @@ def _different(name: str, base: list, generator) -> list:
     elif name == "last of many":
         tensors[0][-1] += 1
     elif name == "two and two":
-        tensors[1][0] += 1
+        tensors[0][0, 0] += 1
     elif name.startswith("last bit of a "):
         tensors[-1].view(torch.int64)[1] ^= 1
     return tensors
