@@ -1,5 +1,6 @@
 """Hidden cases of `load_resharded`."""
 
+from distlab.course.lab09_when_it_breaks.load_resharded import ONE_MORE
 from distlab.exercises.exercise import Case
 
 HIDDEN = (
@@ -14,4 +15,5 @@ HIDDEN = (
     Case(3, 109, {"lengths": [4, 4], "there": "no index"}),
     Case(4, 110, {"lengths": [2, 2, 2, 2]}),
     Case(5, 111, {"lengths": [1, 1, 1, 1, 1, 1, 1, 0, 0, 4]}),
+    Case(2, 112, {"lengths": [3, 5, 2], "there": ONE_MORE}),
 )

@@ -76,6 +76,17 @@ def _at_the_end(chance: Chance) -> dict:
     }  # fmt: skip
 
 
+def _slow_to_close(chance: Chance) -> dict:
+    """The first worker is slow, and has put up its sign only when the three quick ones that come
+    next have waited `seconds` since their own calls.
+    """
+    moments = [0.0, 0.18, 0.6, 0.21, 0.7, 0.24]
+    return {
+        "store": SLOW, "slowness": 0.15, "seconds": 2.6, "nodes": _names(chance, 6),
+        "rounds": [[chance.whole(1, 10**6), moments]],
+    }  # fmt: skip
+
+
 def _crowd(seed: int, workers: int, **params: Any) -> Drawn:
     """Many workers on a slow store, told of by one rank."""
 
@@ -90,6 +101,7 @@ HIDDEN = (
     Drawn(4, 101, _odd_names),
     _crowd(102, 21, seconds=0.6, crowd="at the end"),
     _crowd(106, 8, seconds=2.0, slowness=0.1, crowd="at the beginning"),
+    Drawn(1, 108, _slow_to_close),
     Drawn(1, 103, _three_generations),
     Drawn(3, 104, _own_clocks),
     Drawn(5, 105, _at_the_end),

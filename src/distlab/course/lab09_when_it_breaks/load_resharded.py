@@ -26,6 +26,8 @@ LATER, BY_MANY = 30, [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3]
 OF_LATER = f"wrong elements of step {LATER}, which {len(BY_MANY)} ranks have saved"
 #: what is asked for where there is nothing to load
 NOTHING = ("no folder", "no step", "no index")
+#: more files than the index tells of: an older save of the step, by more ranks, has left one
+ONE_MORE = "a file too many"
 
 
 def _inputs(case: Case) -> list[dict]:
@@ -41,6 +43,8 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
             checkpoints.lay_down(folder, 3, [2, 2], seed=99)  # an older step, which nobody asks for
             if there != "no step":
                 checkpoints.lay_down(folder, STEP, inputs["lengths"], inputs["seed"])
+            if there == ONE_MORE:
+                _leave_one(folder, len(inputs["lengths"]))
             if there == "no index":
                 checkpoints.index_file(folder, STEP).unlink()
         if there in NOTHING:
@@ -53,6 +57,13 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
             "files opened in vain": _in_vain(opened, inputs["lengths"], rank, size),
             **_storage(function, rank, size, folder, loaded),
         }
+
+
+def _leave_one(folder: Path, rank: int) -> None:
+    """The file of a rank that the index does not tell of."""
+    import torch
+
+    torch.save(torch.full((3,), 9.0), checkpoints.rank_file(folder, STEP, rank))
 
 
 def _asked_in_vain(function, rank: int, size: int, folder: str) -> dict[str, str]:
@@ -171,6 +182,12 @@ exercise = Exercise(
             "nothing to join", "expected a non-empty list of Tensors|need at least one array",
             "There can be more ranks than elements: a rank to which none fall returns an empty "
             "tensor, torch.empty(0).",
+        ),
+        Advice(
+            "files counted", "list index out of range",
+            "How many pieces there are is said by the lengths in the index alone: count neither "
+            "the files nor the ranks of now. The step's folder can hold more files than the index "
+            "tells of, left by an older save of more ranks.",
         ),
     ),
     hints=(

@@ -285,6 +285,14 @@ def _divided(look: Look) -> bool:
     return bool(pairs) and (not fits or EITHER in _last(look).values())
 
 
+def _some_gave_up(look: Look) -> bool:
+    """Do members agree on a size in which workers are counted that have None?"""
+    pairs = _pairs(look)
+    sizes, ranks = {size for _, size in pairs.values()}, {rank for rank, _ in pairs.values()}
+    missed = len(_missed(look))
+    return missed > 0 and len(ranks) == len(pairs) > 1 and sizes == {len(pairs) + missed}
+
+
 def _reversed(look: Look) -> bool:
     """Did every member get (size, rank)?"""
     pairs = _pairs(look).values()
@@ -292,12 +300,12 @@ def _reversed(look: Look) -> bool:
     return size > 1 and sorted(pairs) == [(size, rank) for rank in range(size)]
 
 
-def _some_are_missed(look: Look) -> bool:
-    """Do workers that must be members have None?"""
+def _missed(look: Look) -> list[str]:
+    """The workers that must be members and have None."""
     last = _last(look)
     moments = dict(zip(_nodes(look.case), _rounds(look.case)[_which(look)][1], strict=True))
     end = min(at for at in moments.values() if at is not None) + look.case.params["seconds"] / 2
-    return any(told == "None" and moments[node] < end for node, told in last.items())
+    return [node for node, told in last.items() if told == "None" and moments[node] < end]
 
 
 exercise = Exercise(
@@ -397,9 +405,15 @@ exercise = Exercise(
             "These are the right numbers the other way round: the rank comes first, then the size.",
         ),
         Hint(
-            "one member alone", lambda look: len(_pairs(look)) == 1 and _some_are_missed(look),
+            "one member alone", lambda look: len(_pairs(look)) == 1 and bool(_missed(look)),
             "One worker got a pair, and all others None, which is for those that come late. Is "
             "there a `return` on every way through the function, and not only inside an `if`?",
+        ),
+        Hint(
+            "gave up waiting", _some_gave_up,
+            "A worker got None that the others count among the members. Has it stopped waiting? "
+            "The one that closes the door needs time for that on a slow store, so that others hear "
+            "of it later than `seconds` after their own call. Nobody dies: wait for it.",
         ),
         Hint(
             "members disagree", _divided,
