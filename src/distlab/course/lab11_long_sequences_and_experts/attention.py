@@ -98,6 +98,12 @@ def whole_blocks(look: Look) -> np.ndarray:
     return owner[:, None] >= owner[None, :]
 
 
+def later_blocks_too(look: Look) -> np.ndarray:
+    """The causal mask within a rank's own block alone: every other block is seen as a whole."""
+    owner = _of_rank(look)
+    return seen(look) | (owner[:, None] != owner[None, :])
+
+
 def one_too_many(look: Look) -> np.ndarray:
     """Each position sees the one after it, too."""
     return np.tri(len(_of_rank(look)), k=1, dtype=bool)
@@ -208,6 +214,12 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
             lambda look: causal(look) and masked(whole_blocks)(look),
             "Which blocks a rank sees is right, and within its own block every position sees all "
             "others, also those after it.",
+        ),
+        Hint(
+            "later blocks seen",
+            lambda look: causal(look) and look.size > 1 and masked(later_blocks_too)(look),
+            "This rank's own block is masked as it should be, but those of ranks behind it are "
+            "seen as well. All their positions come later: hide them whole, and only hand them on.",
         ),
         Hint(
             "one position too far",
