@@ -128,3 +128,13 @@ def test_references_are_recorded_on_the_gpu_partition(desk):
     verified = desk.distlab("reference", "verify", LAB, timeout=900)
     assert f"{LAB}: as recorded" in verified.stdout
     assert wait_for_an_empty_queue(desk)
+
+
+@pytest.mark.slow  # grades four submissions by Slurm
+def test_what_a_class_costs_on_engines_of_two_nodes_is_measured(cluster):
+    from bench import engines
+
+    took = engines.grade(cluster, "measured", 4, "--cluster", "slurm", "--jobs", "2")
+    assert 0 < took.head < took.machine and took.clock > 0
+    report = cluster.run("ls", "measured/feedback")
+    assert report.stdout.split() == [f"s{number:03}" for number in range(4)], report.stderr
