@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
+from pathlib import Path
+
 import numpy as np
 
 from distlab.exercises import traffic
 from distlab.exercises.exercise import BROUGHT, Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.processes.stopped import Stopwatch
+from distlab.rank.sharing import POLL
+from distlab.records import reading
+from distlab.records.events import Event
+
+_LONGEST = 20.0  # seconds in which a rank calls barriers that its function has left out
 
 
 def _stamp_on_rank_0(case: Case) -> list[dict]:
@@ -31,11 +42,41 @@ def _with_stamp(function, rank, size, inputs):
     with recording.stamped(inputs["stamp"], more) as arrived:
         try:
             result = function(rank, size)
-        except Exception:
+        except (Exception, SystemExit):
             if not (more and arrived):
                 raise
             result = torch.full((1,), 1.0 + more)  # it looked at what came, and says it is no 1
+            _join_barriers(of=0)
     return {"returned": result, BROUGHT: arrived[0] if arrived else None}
+
+
+def _join_barriers(of: int) -> None:
+    """Call the barriers of this rank that its function has left out, until the function has ended
+    on the other rank, which would wait in them.
+    """
+    import torch.distributed as dist
+
+    watch = Stopwatch()
+    while watch.seconds() < _LONGEST:
+        other, own = (_barriers(rank) for rank in (of, dist.get_rank()))
+        if other is not None and own is not None:
+            barriers, ended = other
+            if len(barriers) > len(own[0]):
+                monitored = barriers[len(own[0])].note == "monitored"
+                (dist.monitored_barrier if monitored else dist.barrier)()
+            elif ended:
+                return
+        time.sleep(POLL)
+
+
+def _barriers(rank: int) -> tuple[list[Event], bool] | None:
+    """Those that a rank has begun, and whether its function has ended; `None` if that cannot be
+    read now.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        record = reading.read(Path(os.environ["DISTLAB_RUN"], f"{rank}.rec"))
+        return [event for event in record.events if event.op == "barrier"], record.ended
+    return None
 
 
 def _carries_one(look: Look) -> str | None:
