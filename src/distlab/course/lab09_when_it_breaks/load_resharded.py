@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from pathlib import Path
@@ -14,7 +15,7 @@ from distlab.course.lab09_when_it_breaks.file_watch import watched
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.raised import Advice
+from distlab.exercises.raised import Advice, Raised
 from distlab.processes.payload import ODD_TENSOR, Foreign
 
 STEP = 12
@@ -162,6 +163,17 @@ def _is_asked_in_vain(look: Look) -> bool:
     return look.case.get("there", "whole") in NOTHING
 
 
+def _counts(raised: Raised) -> bool:
+    """Does the answer look at which files there are, or count up to `size`?"""
+    for node in ast.walk(raised.answer) if raised.answer is not None else ():
+        name = getattr(node, "attr", getattr(node, "id", ""))
+        if name in ("listdir", "scandir", "walk", "glob", "iglob", "rglob", "iterdir"):
+            return True
+        if isinstance(node, ast.Call) and ast.unparse(node) == "range(size)":
+            return True
+    return False
+
+
 exercise = Exercise(
     points=4,
     make=_inputs,
@@ -188,6 +200,12 @@ exercise = Exercise(
             "How many pieces there are is said by the lengths in the index alone: count neither "
             "the files nor the ranks of now. The step's folder can hold more files than the index "
             "tells of, left by an older save of more ranks.",
+            _counts,
+        ),
+        Advice(
+            "past the last piece", "list index out of range",
+            "It went past the end of a list. A rank may get no elements, and a checkpoint may hold "
+            "none at all: then no piece is the one in which this rank's elements begin.",
         ),
     ),
     hints=(
