@@ -4,7 +4,7 @@
 
 The nodes are those of deploy/slurm, so all of them share this machine's processors, and more
 engines than it has cannot be quicker. What can be seen here is what engines cost: seconds of a
-processor that a submission takes with them and without. The efficiency is the one over the other.
+processor that a submission takes without them and with them. The efficiency is their ratio.
 Each way grades a small class and a larger one; a submission takes the difference, and what is left
 is the start. From that follows how long a large class takes where each engine has a processor:
 
@@ -113,15 +113,16 @@ def main() -> None:
         raise SystemExit(f"bench.engines: {reason}")
     print(header())
     print(f"{'judges':24} {'start':>7} {'a submission':>13} {'head':>7} {'engines':>8} efficiency")
-    here = 0.0
-    for number, start, each in measure(options.submissions, options.engines):
-        here = here or each.machine
+    found = []
+    for number, start, each in measure(options.submissions, sorted(options.engines)):
+        found.append((number, start, each))
         told = f"{number} engines on 2 nodes" if number else "this machine's own"
         print(
             f"{told:24} {start.clock:5.1f} s {each.clock:11.2f} s {each.head:5.2f} s "
-            f"{each.engines:6.2f} s {here / each.machine:9.0%}", flush=True,
+            f"{each.engines:6.2f} s {found[0][2].machine / each.machine:9.0%}", flush=True,
         )  # fmt: skip
-    print(f"{LARGE:,} submissions, by these last figures, where each engine has a processor:")
+    (fewest, _, each), (_, start, _) = found[1], found[-1]
+    print(f"{LARGE:,} submissions by these figures of {fewest} engines, a processor for each:")
     for number in ON:
         seconds = forecast(LARGE, number, start.clock, each.head, each.engines)
         print(f"  {number:3} engines: {seconds / 60:.1f} minutes")
