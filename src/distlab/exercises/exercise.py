@@ -201,6 +201,15 @@ def _named(name: str, value: Any) -> str:
     return f"{name} {_in_words(value)}"
 
 
+def _under(name: str, output: Any) -> Any:
+    return output.get(name) if isinstance(output, dict) else None
+
+
+def _returned(output: Any) -> Any:
+    """What a function returned, which a harness may give beside other things."""
+    return output["returned"] if isinstance(output, dict) and "returned" in output else output
+
+
 @dataclass
 class Look:
     """A finished run as rules and hints see it. Lists are by rank. `answer` is the syntax tree of
@@ -226,6 +235,53 @@ class Look:
     def same(self, left: Any, right: Any) -> bool:
         """Would these two outputs be judged equal?"""
         return compare(left, right, self.exercise.tolerance) is None
+
+    def given(self, name: str) -> list[Any]:
+        """What each rank was given under this name."""
+        return [inputs[name] for inputs in self.inputs]
+
+    def left(self, name: str) -> list[Any]:
+        """What each rank's harness found under this name; `None` where it did not get so far."""
+        return [_under(name, got) for got in self.got]
+
+    def asked(self, name: str) -> list[Any]:
+        """What it should have found there."""
+        return [_under(name, expected) for expected in self.expected]
+
+    @property
+    def returned(self) -> list[Any]:
+        """What the function returned, by rank."""
+        return [_returned(got) for got in self.got]
+
+    @property
+    def wanted(self) -> list[Any]:
+        """What it should have returned, by rank."""
+        return [_returned(expected) for expected in self.expected]
+
+    def pairs(self, name: str = "returned") -> list[tuple[Any, Any]]:
+        """(what is asked for, what was found) under this name, by rank."""
+        if name == "returned":
+            return list(zip(self.wanted, self.returned, strict=True))
+        return list(zip(self.asked(name), self.left(name), strict=True))
+
+    def differs(self, *names: str) -> bool:
+        """Did some rank leave under one of these names something else than what is asked for? Not
+        where its harness did not get so far.
+        """
+        return any(
+            name in got and not self.same(want[name], got[name])
+            for want, got in zip(self.expected, self.got, strict=True)
+            for name in names
+        )
+
+    def right_but(self, *names: str) -> bool:
+        """Is all right but what is under these names?"""
+        return not self.differs(*(self.expected[0].keys() - set(names)))
+
+    def ranks_differ(self, name: str) -> bool:
+        """Do the ranks disagree on what is under this name?"""
+        first, *others = self.left(name)
+        return any(not self.same(first, other) for other in others)
 
     def events(self, *ops: str) -> list[Event]:
         """All events of all ranks, of these operations where any are named."""

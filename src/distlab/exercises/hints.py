@@ -12,21 +12,6 @@ from distlab.exercises.exercise import Hint, Look
 from distlab.records import events, explain
 
 
-def returned(look: Look) -> list[Any]:
-    """What the function returned, by rank."""
-    return [
-        got["returned"] if isinstance(got, dict) and "returned" in got else got for got in look.got
-    ]
-
-
-def wanted(look: Look) -> list[Any]:
-    """What it should have returned, by rank."""
-    return [
-        want["returned"] if isinstance(want, dict) and "returned" in want else want
-        for want in look.expected
-    ]
-
-
 def brought(look: Look) -> list[np.ndarray]:
     """The tensor or row that each rank was given."""
     found: list[Any] = [inputs.get("tensor", inputs.get("row")) for inputs in look.inputs]
@@ -40,8 +25,8 @@ def told_apart(look: Look) -> bool:
 
 def everywhere(look: Look, values: list[Any]) -> bool:
     """Did each rank return its one of these values, and was that wrong?"""
-    return all(map(look.same, values, returned(look))) and not all(
-        map(look.same, values, wanted(look))
+    return all(map(look.same, values, look.returned)) and not all(
+        map(look.same, values, look.wanted)
     )
 
 
@@ -112,8 +97,7 @@ def holds_a_number(value: Any) -> bool:
 NOTHING = Hint(
     "nothing returned",
     lambda look: (
-        all(got is None for got in returned(look))
-        and any(want is not None for want in wanted(look))
+        all(got is None for got in look.returned) and any(want is not None for want in look.wanted)
     ),
     "Every rank returned None. Is there a `return` at the end of the function, and not only inside "
     "an `if`?",
@@ -122,7 +106,7 @@ NOTHING_HERE = Hint(
     "nothing returned on some ranks",
     lambda look: any(
         got is None and want is not None
-        for got, want in zip(returned(look), wanted(look), strict=True)
+        for got, want in zip(look.returned, look.wanted, strict=True)
     ),
     "Some ranks returned None: which way do they take through the function, and does it end in a "
     "`return` with a value?",
@@ -131,7 +115,7 @@ NUMBER = Hint(
     "number for tensor",
     lambda look: any(
         isinstance(got, (int, float)) and not isinstance(got, bool) and isinstance(want, np.ndarray)
-        for got, want in zip(returned(look), wanted(look), strict=True)
+        for got, want in zip(look.returned, look.wanted, strict=True)
     ),
     "Return the tensor itself: .item(), float() and sum() over a tensor make a plain number of it, "
     "and dist.recv returns the rank that it has received from.",
@@ -140,7 +124,7 @@ REQUEST = Hint(
     "request for tensor",
     lambda look: any(
         (got is True and want is not None) or "Work" in getattr(got, "type_name", "")
-        for got, want in zip(returned(look), wanted(look), strict=True)
+        for got, want in zip(look.returned, look.wanted, strict=True)
     ),
     "What came back is a request, or what its wait() returned, and no tensor: with isend, irecv "
     "and async_op=True the data is in the buffer that you passed in, once the request has been "
@@ -148,7 +132,7 @@ REQUEST = Hint(
 )
 ARRAY = Hint(
     "array for tensor",
-    lambda look: any(getattr(got, "type_name", "") == "numpy.ndarray" for got in returned(look)),
+    lambda look: any(getattr(got, "type_name", "") == "numpy.ndarray" for got in look.returned),
     "A NumPy array came back where a tensor is asked for: leave out .numpy().",
 )
 
@@ -157,7 +141,7 @@ def _other_dtypes(look: Look) -> list[tuple[str, str]]:
     """(returned, asked for) for each tensor that has the right shape and a wrong dtype."""
     return [
         (str(got.dtype), str(want.dtype))
-        for got, want in zip(returned(look), wanted(look), strict=True)
+        for got, want in zip(look.returned, look.wanted, strict=True)
         if isinstance(got, np.ndarray)
         and isinstance(want, np.ndarray)
         and got.shape == want.shape
@@ -196,7 +180,7 @@ def _read_on_its_way(look: Look) -> bool:
 EARLY = Hint(
     "read before wait",
     lambda look: (
-        poisoned(returned(look))
+        poisoned(look.returned)
         and not all(e.blocking for e in look.events())
         and (_read_on_its_way(look) or not _changed_on_its_way(look))
     ),
@@ -241,7 +225,7 @@ def _not_begun(value: Any) -> bool:
 
 NOT_BEGUN = Hint(
     "nothing computed yet",
-    lambda look: any(map(_not_begun, returned(look))),
+    lambda look: any(map(_not_begun, look.returned)),
     "A generator has computed nothing yet. It comes from a function with `yield`, from (… for …) "
     "in round brackets, or from model.parameters(): list(…) makes a list of it. A call of an "
     "`async def` computes nothing either: leave `async` out.",

@@ -7,7 +7,7 @@ import numpy as np
 from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import brought, returned
+from distlab.exercises.hints import brought
 
 
 def _gathered_once(look: Look) -> bool:
@@ -28,7 +28,7 @@ exercise = Exercise(
         Hint(
             "on one rank only",
             lambda look: (
-                0 < sum(got is None for got in returned(look)) < look.size or _gathered_once(look)
+                0 < sum(got is None for got in look.returned) < look.size or _gathered_once(look)
             ),
             "Not every rank has all rows, as is asked for here. (gather gives them to one rank "
             "alone.)",
@@ -39,7 +39,7 @@ exercise = Exercise(
                 all(
                     isinstance(got, np.ndarray)
                     and (look.same(own, got) or look.same(np.stack([own] * look.size), got))
-                    for own, got in zip(brought(look), returned(look), strict=True)
+                    for own, got in zip(brought(look), look.returned, strict=True)
                 )
                 and look.size > 1
             ),

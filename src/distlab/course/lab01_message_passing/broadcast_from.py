@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint
-from distlab.exercises.hints import brought, everywhere, own_tensor, returned, told_apart
+from distlab.exercises.hints import brought, everywhere, own_tensor, told_apart
 from distlab.exercises.inputs import tensor_and
 
 exercise = Exercise(
@@ -30,7 +30,7 @@ exercise = Exercise(
         ),
         Hint(
             "all returned",
-            lambda look: any(isinstance(got, list) for got in returned(look)),
+            lambda look: any(isinstance(got, list) for got in look.returned),
             "One tensor is asked for, that of rank src, not the list of everybody's.",
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import brought, returned, wanted
+from distlab.exercises.hints import brought
 from distlab.exercises.inputs import tensor_and
 
 
@@ -48,7 +48,7 @@ def _members(look: Look) -> list[int]:
 
 def _on_members(look: Look, value: np.ndarray) -> bool:
     """Did the members return this, and is it not the mean over them?"""
-    members, got, want = _members(look), returned(look), wanted(look)
+    members, got, want = _members(look), look.returned, look.wanted
     return all(look.same(value, got[m]) for m in members) and not look.same(value, want[members[0]])
 
 
@@ -101,8 +101,8 @@ exercise = Exercise(
         Hint(
             "others changed",
             lambda look: any(
-                isinstance(returned(look)[rank], np.ndarray)
-                and not look.same(brought(look)[rank], returned(look)[rank])
+                isinstance(look.returned[rank], np.ndarray)
+                and not look.same(brought(look)[rank], look.returned[rank])
                 for rank in look.ranks
                 if rank not in _members(look)
             ),
@@ -112,7 +112,7 @@ exercise = Exercise(
         Hint(
             "nothing from the others",
             lambda look: any(
-                returned(look)[rank] is None for rank in look.ranks if rank not in _members(look)
+                look.returned[rank] is None for rank in look.ranks if rank not in _members(look)
             ),
             "A rank outside the group returned None: it is to return its own tensor.",
         ),
@@ -128,7 +128,7 @@ exercise = Exercise(
         Hint(
             "members left alone",
             lambda look: (
-                any(look.same(brought(look)[m], returned(look)[m]) for m in _members(look))
+                any(look.same(brought(look)[m], look.returned[m]) for m in _members(look))
                 and len(_members(look)) > 1
             ),
             "A member still has its own tensor. `members` holds ranks of the world, in any order: "
@@ -138,7 +138,7 @@ exercise = Exercise(
             "on one member only",
             lambda look: (
                 0
-                < sum(look.same(wanted(look)[m], returned(look)[m]) for m in _members(look))
+                < sum(look.same(look.wanted[m], look.returned[m]) for m in _members(look))
                 < len(_members(look))
             ),
             "Some members have the mean and others do not: every member is to have it. (reduce "

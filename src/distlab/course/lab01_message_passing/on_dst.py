@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from distlab.exercises.exercise import Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 
 def _returned_elsewhere(look: Look) -> bool:
     """Did a rank return something where None is asked for?"""
-    return any(
-        want is None and got is not None
-        for want, got in zip(wanted(look), returned(look), strict=True)
-    )
+    return any(want is None and got is not None for want, got in look.pairs())
 
 
 def _right_on_dst(look: Look) -> bool:
     dst = look.case.params["dst"]
-    return look.same(wanted(look)[dst], returned(look)[dst])
+    return look.same(look.wanted[dst], look.returned[dst])
 
 
 def _another_has_it(look: Look) -> bool:
     """Does another rank hold what dst should, and dst not?"""
     dst = look.case.params["dst"]
-    want, got = wanted(look), returned(look)
+    want, got = look.wanted, look.returned
     return got[dst] is None and any(
         look.same(want[dst], got[rank]) for rank in look.ranks if rank != dst
     )

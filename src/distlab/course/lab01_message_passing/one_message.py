@@ -11,7 +11,6 @@ import numpy as np
 
 from distlab.exercises import traffic
 from distlab.exercises.exercise import BROUGHT, Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.processes.stopped import Stopwatch
 from distlab.rank.sharing import POLL
 from distlab.records import reading
@@ -99,8 +98,8 @@ HINTS = (
         "message not returned",
         lambda look: (
             look.case.get("altered")
-            and look.same(np.ones(1, "float32"), returned(look)[1])
-            and not look.same(wanted(look)[1], returned(look)[1])
+            and look.same(np.ones(1, "float32"), look.returned[1])
+            and not look.same(look.wanted[1], look.returned[1])
         ),
         "Rank 1 returns a 1 whatever the message holds: it made that 1 itself. Return the tensor "
         "that the receive has filled.",
@@ -109,8 +108,8 @@ HINTS = (
         "result of the call",
         lambda look: (
             any(event.op == "recv" and event.blocking for event in look.events())
-            and returned(look)[1] == 0
-            and type(returned(look)[1]) is int
+            and look.returned[1] == 0
+            and type(look.returned[1]) is int
         ),
         "recv returns the number of the rank that the message came from, and send returns None. "
         "The message itself is in the tensor that you passed.",
@@ -123,7 +122,7 @@ HINTS = (
     ),
     Hint(
         "both added",
-        lambda look: look.same(np.array([2.0], "float32"), returned(look)[1]),
+        lambda look: look.same(np.array([2.0], "float32"), look.returned[1]),
         "Rank 1 has one more than it was sent: only rank 0 adds 1, rank 1 takes what arrives.",
     ),
     Hint(
@@ -136,7 +135,7 @@ HINTS = (
         "received elsewhere",
         lambda look: (
             any(event.value == 1.0 for event in look.events("recv"))
-            and look.same(np.zeros(1, "float32"), returned(look)[1])
+            and look.same(np.zeros(1, "float32"), look.returned[1])
         ),
         "The 1 did arrive on rank 1, but in another tensor than the one returned. A receive writes "
         "into the tensor that it is given.",
@@ -145,7 +144,7 @@ HINTS = (
         "sent elsewhere",
         lambda look: (
             [event.value for event in look.events("send")] == [1.0]
-            and look.same(np.zeros(1, "float32"), returned(look)[0])
+            and look.same(np.zeros(1, "float32"), look.returned[0])
         ),
         "Rank 0 sent a 1 and returns a 0: `tensor + 1` makes another tensor and leaves the first "
         "as it was. Both ranks return the tensor with the 1 in it.",

@@ -7,7 +7,7 @@ import numpy as np
 from distlab.course.lab01_message_passing.on_dst import dst_hints, not_none_elsewhere
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import brought, returned, total, wanted
+from distlab.exercises.hints import brought, total
 from distlab.exercises.inputs import tensor_and
 
 _ELSEWHERE = (
@@ -18,7 +18,7 @@ _ELSEWHERE = (
 
 def _on_dst(look: Look, value: np.ndarray) -> bool:
     dst = look.case.params["dst"]
-    return look.same(value, returned(look)[dst]) and not look.same(wanted(look)[dst], value)
+    return look.same(value, look.returned[dst]) and not look.same(look.wanted[dst], value)
 
 
 exercise = Exercise(
@@ -63,7 +63,7 @@ exercise = Exercise(
             "one number",
             lambda look: any(
                 isinstance(got, (int, float)) or isinstance(got, np.ndarray) and got.ndim == 0
-                for got in returned(look)
+                for got in look.returned
             ),
             "Elementwise: the result has the shape of one rank's tensor, not one number.",
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.exercises.exercise import Case, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.inputs import drawn_for
 
 
@@ -14,7 +13,7 @@ def row_of_each_rank(case: Case) -> list[dict]:
 
 
 def _matrices(look: Look) -> list[np.ndarray]:
-    return [got for got in returned(look) if isinstance(got, np.ndarray) and got.ndim == 2]
+    return [got for got in look.returned if isinstance(got, np.ndarray) and got.ndim == 2]
 
 
 def _own_row_left(look: Look) -> bool:
@@ -25,7 +24,7 @@ def _own_row_left(look: Look) -> bool:
         and got.shape == want.shape
         and not look.same(want[rank], got[rank])
         and look.same(np.delete(want, rank, 0), np.delete(got, rank, 0))
-        for rank, (want, got) in enumerate(zip(wanted(look), returned(look), strict=True))
+        for rank, (want, got) in enumerate(look.pairs())
     )
 
 
@@ -38,7 +37,7 @@ HINTS = (
     ),
     Hint(
         "list of rows",
-        lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
+        lambda look: any(isinstance(got, (list, tuple)) for got in look.returned),
         "A list of rows is no matrix yet: torch.stack makes one of shape (size, width) of them.",
     ),
     Hint(
@@ -47,7 +46,7 @@ HINTS = (
             any(
                 isinstance(got, np.ndarray)
                 and got.shape == (look.size * look.case.get("width", 3),)
-                for got in returned(look)
+                for got in look.returned
             )
             and look.size > 1
         ),
@@ -57,7 +56,7 @@ HINTS = (
     Hint(
         "columns for rows",
         lambda look: any(
-            any(look.same(want.T, got) for want in wanted(look) if want is not None)
+            any(look.same(want.T, got) for want in look.wanted if want is not None)
             for got in _matrices(look)
         ),
         "The ranks' rows became columns: rank r's row is row r of the result, dimension 0.",
@@ -68,7 +67,7 @@ HINTS = (
             look.size > 1
             and any(
                 want is not None and look.same(np.stack([want[-1]] * look.size), got)
-                for want, got in zip(wanted(look), returned(look), strict=True)
+                for want, got in look.pairs()
             )
         ),
         "All rows are the same one: `[tensor] * size` holds one tensor `size` times, and each "
@@ -87,7 +86,7 @@ HINTS = (
             and isinstance(got, np.ndarray)
             and got.ndim == 2
             and got.shape == (look.size - 1, look.case.get("width", 3))
-            for want, got in zip(wanted(look), returned(look), strict=True)
+            for want, got in look.pairs()
         ),
         "One row is missing: a rank's own row belongs into the matrix as well.",
     ),
@@ -98,7 +97,7 @@ HINTS = (
             and isinstance(got, np.ndarray)
             and sorted(got.tolist()) == sorted(want.tolist())
             and got.tolist() != want.tolist()  # not another dtype alone
-            for want, got in zip(wanted(look), returned(look), strict=True)
+            for want, got in look.pairs()
         ),
         "All rows are there, in another order: the row of rank r is row r, whoever came first.",
     ),

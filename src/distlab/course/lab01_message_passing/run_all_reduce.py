@@ -11,10 +11,8 @@ from distlab.exercises.hints import (
     brought,
     everywhere,
     own_tensor,
-    returned,
     told_apart,
     total,
-    wanted,
 )
 from distlab.exercises.inputs import tensor_per_rank
 
@@ -79,7 +77,7 @@ exercise = Exercise(
             "on one rank only",
             lambda look: look.size > 1 and 0 < sum(
                 look.same(want, got)
-                for want, got in zip(wanted(look), returned(look), strict=True)
+                for want, got in look.pairs()
             ) < look.size,
             "Some ranks have the sum and others do not: every rank is to have it.",
         ),

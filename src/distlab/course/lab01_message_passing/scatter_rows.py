@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.exercises.exercise import Case, Exercise, Hint
-from distlab.exercises.hints import everywhere, returned, wanted
+from distlab.exercises.hints import everywhere
 
 
 def _matrix_on_src(case: Case) -> list[dict]:
@@ -29,7 +29,7 @@ exercise = Exercise(
             "two dimensions",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.shape == (1, look.case.get("width", 3))
-                for got in returned(look)
+                for got in look.returned
             ),
             "A row has one dimension: matrix[i] has shape (width,), while matrix[i:i + 1], split "
             "and chunk keep two.",
@@ -38,14 +38,14 @@ exercise = Exercise(
             "whole matrix",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.ndim == 2 and got.shape[0] == look.size
-                for got in returned(look)
+                for got in look.returned
             ),
             "The whole matrix arrived where one row is asked for.",
         ),
         Hint(
             "nothing arrived",
             lambda look: any(
-                isinstance(got, np.ndarray) and got.size and not got.any() for got in returned(look)
+                isinstance(got, np.ndarray) and got.size and not got.any() for got in look.returned
             ),
             "A rank returned the zeros that its buffer began with: nothing was received into it.",
         ),
@@ -54,14 +54,16 @@ exercise = Exercise(
             lambda look: (
                 look.size > 1
                 and look.case.get("width", 3) > 0
-                and any(everywhere(look, [row] * look.size) for row in wanted(look))
+                and any(everywhere(look, [row] * look.size) for row in look.wanted)
             ),
             "Every rank has the same row: rank r takes row r, so the sender has to name another "
             "row for each rank.",
         ),
         Hint(
             "another rank's row",
-            lambda look: _shuffled(*(list(map(_key, rows(look))) for rows in (wanted, returned))),
+            lambda look: _shuffled(
+                *(list(map(_key, rows)) for rows in (look.wanted, look.returned))
+            ),
             "Every row arrived somewhere, but not on its own rank: row r belongs to rank r, also "
             "on src itself, and whatever src is.",
         ),

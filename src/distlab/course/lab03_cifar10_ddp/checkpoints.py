@@ -10,7 +10,7 @@ import numpy as np
 
 from distlab.exercises.exercise import Case
 from distlab.rank import world
-from distlab.rank.ddp import in_ddp
+from distlab.rank.models import in_ddp
 
 
 class PathText(str):

@@ -12,7 +12,7 @@ from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.rank import world
-from distlab.rank.ddp import in_ddp
+from distlab.rank.models import in_ddp
 
 _IN_TRAIN_MODE = "number of samples seen in train mode"
 

@@ -13,7 +13,6 @@ from distlab.course.lab03_cifar10_ddp.checkpoints import (
     state_of,
     trained,
 )
-from distlab.course.lab03_cifar10_ddp.looks import differs
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.rank.sharing import among_ranks
@@ -126,7 +125,7 @@ def _kind(look: Look) -> str:
 
 
 def _state_wrong(look: Look) -> bool:
-    return any(differs(look, name) for name in ("model", "momentum", "learning rate"))
+    return any(look.differs(name) for name in ("model", "momentum", "learning rate"))
 
 
 exercise = Exercise(
@@ -187,12 +186,12 @@ exercise = Exercise(
             "The file has the epoch that was finished; the one to return is the next.",
         ),
         Hint(
-            "model not loaded", lambda look: differs(look, "model"),
+            "model not loaded", lambda look: look.differs("model"),
             "The model is not the one from the file (buffers of BatchNorm included).",
         ),
         Hint(
             "optimizer not loaded",
-            lambda look: differs(look, "momentum") or differs(look, "learning rate"),
+            lambda look: look.differs("momentum") or look.differs("learning rate"),
             "The optimizer is not the one from the file: its momentum belongs to the training as "
             "much as the weights.",
         ),

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from distlab.exercises.exercise import Case, Hint, Look
 
 
 def same_on_all(case: Case, **more) -> list[dict]:
     return [{"seed": case.number(), **case.params, **more} for _ in range(case.size)]
-
-
-def was_left(name: str, value: Any):
-    """A hint's `shows`: did some rank leave `value` under `name`?"""
-    return lambda look: any(look.got[r][name] == value for r in look.ranks)
-
-
-def differs(look: Look, name: str) -> bool:
-    return any(not look.same(look.expected[r][name], look.got[r][name]) for r in look.ranks)
 
 
 def returned_number(look: Look, values: list[float], rtol: float = 1e-4) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import zlib
 
-from distlab.course.lab03_cifar10_ddp.looks import was_left
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.raised import Advice
 
@@ -113,7 +112,7 @@ exercise = Exercise(
     hints=(
         Hint(
             "other outputs",
-            was_left("returned", _OTHER_OUTPUTS),
+            lambda look: _OTHER_OUTPUTS in look.left("returned"),
             "Names and shapes of the weights are resnet18's, but with the same weights "
             "torchvision's own network computes other numbers. Layers without weights belong to it "
             "too, such as maxpool, relu and avgpool: leave them as they are, for 32×32 images too, "
@@ -138,7 +137,7 @@ exercise = Exercise(
         ),
         Hint(
             "one model for all calls",
-            was_left("second model", "the same one"),
+            lambda look: "the same one" in look.left("second model"),
             "A second call returned the first call's model: build a new one each time.",
         ),
         Hint(

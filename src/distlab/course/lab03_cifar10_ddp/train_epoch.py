@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab03_cifar10_ddp.looks import (
-    differs,
     no_float,
     none_somewhere,
     returned_number,
@@ -13,7 +12,7 @@ from distlab.course.lab03_cifar10_ddp.looks import (
 )
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank import world
-from distlab.rank.ddp import in_ddp
+from distlab.rank.models import in_ddp
 
 #: the dataset holds this many times the samples of a rank's share. No number of ranks or batches:
 #: a figure that was divided by one of these is told apart
@@ -132,12 +131,12 @@ def _told_no_epoch(look: Look) -> bool:
 
 
 def _trained_right(look: Look) -> bool:
-    return not differs(look, "parameters") and not differs(look, "sampler's epoch")
+    return not look.differs("parameters") and not look.differs("sampler's epoch")
 
 
 def _values_right(look: Look) -> bool:
     """Training is right, and what is returned is not."""
-    return _trained_right(look) and differs(look, "returned")
+    return _trained_right(look) and look.differs("returned")
 
 
 def _over_own_samples(look: Look) -> list[float]:
@@ -170,7 +169,7 @@ exercise = Exercise(
             "would have the same order.",
         ),
         Hint(
-            "wrong epoch", lambda look: differs(look, "sampler's epoch"),
+            "wrong epoch", lambda look: look.differs("sampler's epoch"),
             "The sampler was told another epoch than the given one, or only after the loop had "
             "begun.",
         ),
@@ -246,7 +245,7 @@ exercise = Exercise(
         ),
         Hint(
             "BatchNorm moved otherwise",
-            lambda look: _trained_right(look) and differs(look, "mean of BatchNorm"),
+            lambda look: _trained_right(look) and look.differs("mean of BatchNorm"),
             "Parameters and figure are right, BatchNorm's running mean is not: each batch goes "
             "through the model once, in train mode, and DDP takes the mean from rank 0 before each "
             "forward pass. (Within model.join() it takes the last rank's. That is for ranks with "
@@ -255,14 +254,14 @@ exercise = Exercise(
         Hint(
             "learning rate changed",
             lambda look: look.case.get("momentum")
-            and not differs(look, "parameters")
-            and differs(look, "learning rate"),
+            and not look.differs("parameters")
+            and look.differs("learning rate"),
             "This epoch is right, but the optimizer's learning rate is another after it, and the "
             "next epoch goes on with that. Whoever calls train_epoch decides on the learning rate.",
         ),
         Hint(
             "gradients kept",
-            lambda look: not differs(look, "sampler's epoch") and differs(look, "parameters")
+            lambda look: not look.differs("sampler's epoch") and look.differs("parameters")
             and not _unequal_parameters(look),
             "The ranks agree on parameters that are not right: look at the order of zero_grad, "
             "backward and step, at the loss, at what it is divided by, and at what else changes "

@@ -20,7 +20,6 @@ from distlab.course.lab04_ring_allreduce.parameter_server import (
 )
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned
 from distlab.exercises.numpy_ints import as_plain
 
 
@@ -131,7 +130,7 @@ def _simulated(look: Look, factor: float = 1.0) -> tuple[list[np.ndarray], list[
 
 def _told(look: Look, name: str) -> Any:
     """What rank 0 returned under that name."""
-    answer = returned(look)[0]
+    answer = look.returned[0]
     return answer.get(name) if isinstance(answer, dict) else None
 
 
@@ -372,7 +371,7 @@ exercise = Exercise(
         *_STALENESS,
         Hint(
             "not None elsewhere",
-            lambda look: any(got is not None for got in returned(look)[1:]),
+            lambda look: any(got is not None for got in look.returned[1:]),
             "Only rank 0 returns something: a worker's answer is None.",
         ),
     ),

@@ -9,7 +9,7 @@ from distlab.course.lab04_ring_allreduce.chunks import drawn
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import own_tensor, returned, total
+from distlab.exercises.hints import own_tensor, total
 from distlab.exercises.raised import Advice
 
 
@@ -18,7 +18,7 @@ def _tensor_of_each_rank(case: Case) -> list[dict]:
 
 
 def _parts(look: Look, rank: int):
-    return [inputs["tensor"] for inputs in look.inputs], returned(look)[rank]
+    return look.given("tensor"), look.returned[rank]
 
 
 def _shares_of_elements(look: Look) -> list[tuple[int, ...] | None]:
@@ -39,8 +39,8 @@ def _tail_alone(look: Look) -> bool:
     whole = want.size // look.size * look.size
     return (
         0 < whole < want.size
-        and all(isinstance(got, np.ndarray) and got.size == want.size for got in returned(look))
-        and all(look.same(want[:whole], got.reshape(-1)[:whole]) for got in returned(look))
+        and all(isinstance(got, np.ndarray) and got.size == want.size for got in look.returned)
+        and all(look.same(want[:whole], got.reshape(-1)[:whole]) for got in look.returned)
     )
 
 
@@ -76,7 +76,7 @@ exercise = Exercise(
             "flat",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.shape == (want.size,) != want.shape
-                for got, want in zip(returned(look), look.expected, strict=True)
+                for got, want in zip(look.returned, look.expected, strict=True)
             ),
             "The values are in one dimension: give the result the shape of the input again.",
         ),
@@ -84,7 +84,7 @@ exercise = Exercise(
             "other length",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.size != want.size
-                for got, want in zip(returned(look), look.expected, strict=True)
+                for got, want in zip(look.returned, look.expected, strict=True)
             ),
             "The result has another length than the input: what was added to make equal chunks has "
             "to come off again, and chunks of unequal length must all be there.",

@@ -12,7 +12,7 @@ from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import holds_a_number
 from distlab.rank import world
-from distlab.rank.ddp import in_ddp
+from distlab.rank.models import in_ddp
 
 _FEATURES, _OUTPUTS = 6, 3
 

@@ -13,7 +13,7 @@ from distlab.exercises.compare import Tolerance, counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.rank import world
-from distlab.rank.ddp import in_ddp
+from distlab.rank.models import in_ddp
 
 _GRADIENTS = "gradients"
 _VALUE = "value of the future"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.formulas import formula, gives, off_by, right_but
-from distlab.exercises.hints import returned
 
 
 def _swapped(look: Look) -> bool:
@@ -50,7 +49,7 @@ exercise = formula(
         ),
         Hint(
             "whole division",
-            lambda look: returned(look)[0] == 0 and look.case.params["size"] > 1,
+            lambda look: look.returned[0] == 0 and look.case.params["size"] > 1,
             "// divides whole numbers and throws the rest away: / keeps it.",
         ),
         Hint(

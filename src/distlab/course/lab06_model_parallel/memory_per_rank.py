@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.formulas import formula, gives, off_by, right_but
-from distlab.exercises.hints import returned
 
 _UNITS = (1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 
@@ -13,7 +12,7 @@ def _without_master(look: Look) -> bool:
     """Four bytes a parameter too few, divided like the optimizer's state?"""
     p = look.case.params
     share = p["size"] if p["stage"] else 1
-    return look.same(look.expected[0] - 4.0 * p["parameters"] / share, returned(look)[0])
+    return look.same(look.expected[0] - 4.0 * p["parameters"] / share, look.returned[0])
 
 
 exercise = formula(

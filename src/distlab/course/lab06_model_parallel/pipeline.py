@@ -10,7 +10,7 @@ import numpy as np
 
 from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Hint, Look
-from distlab.exercises.hints import holds_a_number, returned, wanted
+from distlab.exercises.hints import holds_a_number
 from distlab.exercises.raised import Advice, Raised
 
 GRADIENTS = "gradients of its stage's parameters"
@@ -184,7 +184,7 @@ def microbatches(look: Look) -> int:
 
 
 def _losses(look: Look) -> tuple[object, float]:
-    return returned(look)[-1], wanted(look)[-1]
+    return look.returned[-1], look.wanted[-1]
 
 
 #: mistakes that a pipeline can have in any order of its micro-batches
@@ -228,7 +228,7 @@ OF_A_STEP = (
     ),
     Hint(
         "loss elsewhere",
-        lambda look: look.size > 1 and any(got is not None for got in returned(look)[:-1]),
+        lambda look: look.size > 1 and any(got is not None for got in look.returned[:-1]),
         "Only the last rank knows the loss: the others return None.",
     ),
     Hint(

@@ -17,7 +17,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
 from distlab.exercises import traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint
-from distlab.exercises.hints import NOTHING, returned, wanted
+from distlab.exercises.hints import NOTHING
 
 _ARRIVED = "buffer for the activations"
 
@@ -71,7 +71,7 @@ exercise = Exercise(
             "run before the receive",
             lambda look: all(event.blocking for event in look.events("recv")) and any(
                 _all_nan(output) and not _all_nan(got.get(_ARRIVED))
-                for output, got in zip(returned(look)[1:], look.got[1:], strict=True)
+                for output, got in zip(look.returned[1:], look.got[1:], strict=True)
             ),
             "The activations are there, and the output was made of the buffer before they had "
             "arrived: receive first, then run the stage.",
@@ -85,7 +85,7 @@ exercise = Exercise(
         ),
         Hint(
             "last output alone",
-            lambda look: look.size > 1 and any(got is None for got in returned(look)),
+            lambda look: look.size > 1 and any(got is None for got in look.returned),
             "Every rank returns the output of its own stage, not the last one alone: the backward "
             "pass begins from it.",
         ),
@@ -93,7 +93,7 @@ exercise = Exercise(
             "not the stage's output",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.shape != want.shape
-                for got, want in zip(returned(look), wanted(look), strict=True)
+                for got, want in zip(look.returned, look.wanted, strict=True)
             ),
             "A rank returned a tensor of another shape than the output of its stage has: return "
             "what the stage made of `inputs`, as it is.",

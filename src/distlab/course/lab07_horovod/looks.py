@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from distlab.exercises.exercise import Hint, Look
 from distlab.exercises.hints import holds_a_number
 
@@ -27,21 +24,6 @@ def on_each_of_two_machines(size: int) -> int:
     local size would be right where rank and size are asked for.
     """
     return (size + 1) // 2
-
-
-def left(name: str, *values: Any) -> Callable[[Look], bool]:
-    """Did some rank leave one of these values under this name?"""
-    return lambda look: any(look.got[r].get(name) in values for r in look.ranks)
-
-
-def differs(look: Look, name: str) -> bool:
-    """Is what some rank left under this name not what it should be?"""
-    return any(not look.same(look.expected[r].get(name), look.got[r].get(name)) for r in look.ranks)
-
-
-def ranks_differ(look: Look, name: str) -> bool:
-    """Do the ranks disagree on what has this name?"""
-    return any(not look.same(look.got[0].get(name), look.got[r].get(name)) for r in look.ranks)
 
 
 def nothing_left_open(look: Look) -> str | None:

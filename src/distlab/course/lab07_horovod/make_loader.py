@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from distlab.course.lab07_horovod.looks import initialised, left
+from distlab.course.lab07_horovod.looks import initialised
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
@@ -69,12 +69,12 @@ exercise = Exercise(
     hints=(
         Hint(
             "no loader",
-            lambda look: not left("loader", "DataLoader")(look),
+            lambda look: "DataLoader" not in look.left("loader"),
             "Return a torch.utils.data.DataLoader.",
         ),
         Hint(
             "no DistributedSampler",
-            lambda look: not left("sampler", "DistributedSampler")(look),
+            lambda look: "DistributedSampler" not in look.left("sampler"),
             "loader.sampler is no DistributedSampler: hand one to the loader as its sampler. It "
             "divides the whole set among the workers, shuffles, and is told the epoch later on; "
             "the loader itself must not shuffle then.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab07_horovod.looks import differs, initialised, left, ranks_differ
+from distlab.course.lab07_horovod.looks import initialised
 from distlab.course.lab07_horovod.network import data, network, parameters, weights
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -97,7 +97,7 @@ def _loss(model, images, labels):
 
 def _rate(look: Look, factor) -> bool:
     """Is the rate of every worker rank 0's times this, and not what it should be?"""
-    if not differs(look, "learning rate"):
+    if not look.differs("learning rate"):
         return False
     return all(
         np.isclose(look.got[r]["learning rate"], look.inputs[0]["lr"] * factor(r))
@@ -108,7 +108,7 @@ def _rate(look: Look, factor) -> bool:
 def _own_rate(look: Look) -> bool:
     """Has each worker a rate that was made of its own argument?"""
     ratios = {round(look.got[r]["learning rate"] / look.inputs[r]["lr"], 4) for r in look.ranks}
-    return look.size > 1 and len(ratios) == 1 and ranks_differ(look, "learning rate")
+    return look.size > 1 and len(ratios) == 1 and look.ranks_differ("learning rate")
 
 
 exercise = Exercise(
@@ -137,22 +137,22 @@ exercise = Exercise(
             "broadcast: Horovod takes a step with zero gradients to have a state.)",
         ),
         Hint(
-            "not wrapped", lambda look: not left("optimizer", _HOROVODS)(look),
+            "not wrapped", lambda look: _HOROVODS not in look.left("optimizer"),
             "What came back is no hvd.DistributedOptimizer: is the wrapped one returned?",
         ),
         Hint(
             "parameters not broadcast",
-            lambda look: ranks_differ(look, "parameters at the start"),
+            lambda look: look.ranks_differ("parameters at the start"),
             "The workers start from different parameters. Horovod's optimizer averages gradients, "
             "and never looks at the parameters: rank 0's have to be broadcast.",
         ),
         Hint(
             "other parameters at the start",
-            lambda look: differs(look, "parameters at the start"),
+            lambda look: look.differs("parameters at the start"),
             "The workers agree on parameters that are not rank 0's: look at root_rank.",
         ),
         Hint(
-            "momentum ignored", lambda look: differs(look, "momentum"),
+            "momentum ignored", lambda look: look.differs("momentum"),
             "The optimizer's momentum is not the given one.",
         ),
         Hint(
@@ -174,20 +174,20 @@ exercise = Exercise(
             "hvd.local_size() counts those of one.)",
         ),
         Hint(
-            "rate scaled otherwise", lambda look: differs(look, "learning rate"),
+            "rate scaled otherwise", lambda look: look.differs("learning rate"),
             "The rate is neither the given one nor that times the number of workers. (In this "
             "check they sit on two machines: hvd.local_size() counts those of one.)",
         ),
         Hint(
-            "operation ignored", lambda look: differs(look, "operation"),
+            "operation ignored", lambda look: look.differs("operation"),
             "The gradients are combined by another operation than the given one: hand op on.",
         ),
         Hint(
-            "compression ignored", lambda look: differs(look, "compression"),
+            "compression ignored", lambda look: look.differs("compression"),
             "The gradients travel in another form than the one asked for: hand compression on.",
         ),
         Hint(
-            "names missing", lambda look: differs(look, "names of the parameters"),
+            "names missing", lambda look: look.differs("names of the parameters"),
             "The optimizer does not know the model's names for its parameters. Horovod matches "
             "tensors by name: give it model.named_parameters().",
         ),

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from distlab.course.lab07_horovod.looks import NOTHING, differs, left
+from distlab.course.lab07_horovod.looks import NOTHING
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.pretended_gpus import PretendedGpus
 
@@ -130,12 +130,12 @@ def _by_a_rest(look: Look) -> bool:
 def _same_items(look: Look) -> bool:
     """Is what was returned right but for the order?"""
     pairs = [(look.expected[r]["returned"], look.got[r]["returned"]) for r in look.ranks]
-    return differs(look, "returned") and all(sorted(want) == sorted(got) for want, got in pairs)
+    return look.differs("returned") and all(sorted(want) == sorted(got) for want, got in pairs)
 
 
 def _first_two(look: Look) -> bool:
     """Are the first two right, and not all three?"""
-    return differs(look, "returned") and all(
+    return look.differs("returned") and all(
         tuple(look.got[r]["returned"])[:2] == tuple(look.expected[r]["returned"])[:2]
         for r in look.ranks
     )
@@ -157,13 +157,13 @@ exercise = Exercise(
     hints=(
         Hint(
             "not initialised",
-            left("Horovod", "not initialised"),
+            lambda look: "not initialised" in look.left("Horovod"),
             "Horovod is not running after start: hvd.init() has to be called, also where the "
             "environment would tell rank and size.",
         ),
         Hint(
             "GPU without use_cuda",
-            lambda look: not look.inputs[0]["use_cuda"] and not left("GPU", "none chosen")(look),
+            lambda look: not look.inputs[0]["use_cuda"] and "none chosen" not in look.left("GPU"),
             "A GPU was chosen although use_cuda is false.",
         ),
         Hint(
@@ -187,7 +187,7 @@ exercise = Exercise(
         ),
         Hint(
             "no GPU chosen",
-            lambda look: look.inputs[0]["use_cuda"] and left("GPU", "none chosen")(look),
+            lambda look: look.inputs[0]["use_cuda"] and "none chosen" in look.left("GPU"),
             "No GPU was chosen although use_cuda is true: all workers of a machine would crowd "
             "onto its first GPU.",
         ),
@@ -198,7 +198,7 @@ exercise = Exercise(
         ),
         Hint(
             "another GPU",
-            lambda look: differs(look, "GPU"),
+            lambda look: look.differs("GPU"),
             "A worker chose another GPU than that of its local rank, which hvd.local_rank() tells.",
         ),
         Hint(
@@ -209,7 +209,7 @@ exercise = Exercise(
         ),
         Hint(
             "not seeded with 0",
-            lambda look: look.inputs[0]["seed"] == 0 and not left("seed of torch", 0)(look),
+            lambda look: look.inputs[0]["seed"] == 0 and 0 not in look.left("seed of torch"),
             "torch was not seeded with the given seed. Does an `if` or an `or` stand before it? "
             "They take 0 for no seed, and it is one like any other.",
         ),

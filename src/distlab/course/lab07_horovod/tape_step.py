@@ -7,9 +7,7 @@ import numpy as np
 from distlab.course.lab07_horovod.looks import (
     AS_TENSOR,
     NOTHING,
-    differs,
     on_each_of_two_machines,
-    ranks_differ,
 )
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -110,7 +108,7 @@ def _trained(look: Look, name: str, r: int) -> list:
 
 def _factors_alone_differ(look: Look) -> bool:
     name = "model after the first step"
-    return ranks_differ(look, name) and all(
+    return look.ranks_differ(name) and all(
         look.same(_trained(look, name, 0), _trained(look, name, r)) for r in look.ranks
     )
 
@@ -141,7 +139,7 @@ exercise = Exercise(
         ),
         Hint(
             "never broadcast",
-            lambda look: ranks_differ(look, "model after the first step")
+            lambda look: look.ranks_differ("model after the first step")
             and not _factors_alone_differ(look),
             "After the first step the workers have different models. Horovod's tape averages "
             "gradients and leaves the variables to you: broadcast them when `first` is true.",
@@ -153,21 +151,21 @@ exercise = Exercise(
         ),
         Hint(
             "optimizer not broadcast",
-            lambda look: ranks_differ(look, "optimizer after the first step"),
+            lambda look: look.ranks_differ("optimizer after the first step"),
             "After the first step the workers' optimizers differ. Rate and momentum are variables "
             "of the optimizer: broadcast all of these as well as the model's.",
         ),
         Hint(
             "not averaged",
-            lambda look: ranks_differ(look, "model after two steps")
-            and not ranks_differ(look, "model after the first step"),
+            lambda look: look.ranks_differ("model after two steps")
+            and not look.ranks_differ("model after the first step"),
             "The workers' models are equal after the first step and not after the second: their "
             "gradients were not averaged. Is it the distributed tape whose gradients are applied?",
         ),
         Hint(
             "broadcast before the step",
-            lambda look: differs(look, "model after the first step")
-            and not ranks_differ(look, "model after the first step"),
+            lambda look: look.differs("model after the first step")
+            and not look.ranks_differ("model after the first step"),
             "After the first step the workers agree on a model that is not the right one. Look at "
             "when the broadcast is made (an optimizer has no variables before its first step), "
             "from which rank, and at the gradients that this step applies: they are the mean over "
@@ -175,7 +173,7 @@ exercise = Exercise(
         ),
         Hint(
             "other loss",
-            lambda look: not differs(look, "model after two steps"),
+            lambda look: not look.differs("model after two steps"),
             "The model is right, but the loss is not this worker's own before the step.",
         ),
     ),

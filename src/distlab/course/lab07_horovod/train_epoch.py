@@ -13,10 +13,8 @@ import numpy as np
 from distlab.course.lab07_horovod.looks import (
     AS_TENSOR,
     NOTHING,
-    differs,
     initialised,
     numbers,
-    ranks_differ,
 )
 from distlab.course.lab07_horovod.network import data, network, parameters, weights
 from distlab.exercises.compare import Tolerance
@@ -137,7 +135,7 @@ def _heard_others(rank: int) -> bool:
 
 
 def _trained_right(look: Look) -> bool:
-    return not differs(look, "parameters") and not differs(look, "sampler's epoch")
+    return not look.differs("parameters") and not look.differs("sampler's epoch")
 
 
 def _times(look: Look, factor: float) -> bool:
@@ -179,7 +177,7 @@ exercise = Exercise(
             "would have the same order.",
         ),
         Hint(
-            "wrong epoch", lambda look: differs(look, "sampler's epoch"),
+            "wrong epoch", lambda look: look.differs("sampler's epoch"),
             "The sampler was told another epoch than the given one.",
         ),
         Hint(
@@ -197,13 +195,13 @@ exercise = Exercise(
             "The parameters are those from before: the optimizer has not made a step.",
         ),
         Hint(
-            "ranks drift apart", lambda look: ranks_differ(look, "parameters"),
+            "ranks drift apart", lambda look: look.ranks_differ("parameters"),
             "The workers end with different parameters: the gradients of some step were not "
             "averaged. The step has to be that of the optimizer that was passed in, and come after "
             "backward: a closure that is given to `step` runs when the averaging is over.",
         ),
         Hint(
-            "other steps", lambda look: differs(look, "parameters"),
+            "other steps", lambda look: look.differs("parameters"),
             "The workers agree on parameters that are not right: look at the order of zero_grad, "
             "backward and step, and at what the loss is divided by.",
         ),

@@ -41,27 +41,6 @@ def plain(value: Any) -> Any:
     return payload.decode(payload.encode(value, arrays=False))
 
 
-def left(name: str) -> Callable[[Look], list]:
-    """What each rank's harness has noted under a name; `None` where it did not get that far."""
-
-    def found(look: Look) -> list:
-        return [got.get(name) if isinstance(got, dict) else None for got in look.got]
-
-    return found
-
-
-def is_not(name: str) -> Callable[[Look], bool]:
-    """A hint's `shows`: is what the harness has noted another value than the reference's?"""
-
-    def shows(look: Look) -> bool:
-        return any(
-            name in got and not look.same(expected[name], got[name])
-            for expected, got in zip(look.expected, look.got, strict=True)
-        )
-
-    return shows
-
-
 def holds(type_name: str) -> Callable[[Look], bool]:
     """A hint's `shows`: is what was returned an object whose type has this in its name?"""
     return lambda look: any(

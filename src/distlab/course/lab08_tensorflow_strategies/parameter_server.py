@@ -11,7 +11,6 @@ from distlab.course.lab08_tensorflow_strategies.asked import (
     AS_LIST,
     DEADLINE,
     NOTHING,
-    is_not,
     plain,
     with_tensorflow,
 )
@@ -136,13 +135,13 @@ exercise = with_tensorflow(
         ),
         Hint(
             "one step's result for all",
-            is_not(OWN),
+            lambda look: look.differs(OWN),
             "Each step has a result of its own, and some of them are not in the list: fetch every "
             "promise that schedule returned.",
         ),
         Hint(
             "not waited",
-            is_not(WAITED),
+            lambda look: look.differs(WAITED),
             "The function returned while steps were still on their way: coordinator.join waits.",
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import placement, strategies
-from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, left, plain
+from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, plain
 from distlab.exercises.exercise import Case, Hint, Look
 
 #: strategies by what they do: their class, and whether each device holds a copy of the variables
@@ -110,7 +110,7 @@ HINTS = (
 
 
 def _told(look: Look) -> list[str]:
-    return left("devices")(look)[0] or []
+    return look.left("devices")[0] or []
 
 
 def _over(*devices: str, logical: int, seed: int) -> Case:

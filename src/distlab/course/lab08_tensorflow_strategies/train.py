@@ -13,7 +13,6 @@ from distlab.course.lab08_tensorflow_strategies.asked import (
     AS_LIST,
     DEADLINE,
     NOTHING,
-    is_not,
     plain,
     with_tensorflow,
 )
@@ -160,20 +159,20 @@ exercise = with_tensorflow(
         AS_LIST,
         Hint(
             "not under the strategy",
-            is_not(RAN),
+            lambda look: look.differs(RAN),
             "The model was never called in a replica of this strategy: a step has to go through "
             "strategy.run. A loop that ignores its strategy has the right losses, and does all of "
             "the work on one device.",
         ),
         Hint(
             "variables outside the scope",
-            is_not(SCOPE),
+            lambda look: look.differs(SCOPE),
             "The model's variables were made outside `with strategy.scope():`, so that they belong "
             "to no strategy. Make the model and the optimizer inside.",
         ),
         Hint(
             "whole batches for everybody",
-            is_not(SHARE),
+            lambda look: look.differs(SHARE),
             "Each replica was given the whole global batch, and all of them compute the same. "
             "strategy.experimental_distribute_dataset divides each batch among the replicas.",
         ),

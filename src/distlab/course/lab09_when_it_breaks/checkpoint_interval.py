@@ -6,7 +6,6 @@ import math
 
 from distlab.exercises.exercise import Case, Hint
 from distlab.exercises.formulas import formula, gives
-from distlab.exercises.hints import returned
 
 exercise = formula(
     points=1,
@@ -18,7 +17,7 @@ exercise = formula(
     ),
     hints=(
         Hint(
-            "a tensor", lambda look: not isinstance(returned(look)[0], (int, float)),
+            "a tensor", lambda look: not isinstance(look.returned[0], (int, float)),
             "Return a plain number, and do not only print it: math.sqrt gives one, torch.sqrt "
             "makes a tensor.",
         ),
@@ -52,8 +51,8 @@ exercise = formula(
         ),
         Hint(
             "rounded",
-            lambda look: abs(returned(look)[0] - look.expected[0]) <= 1
-            and round(returned(look)[0], 3) == returned(look)[0],
+            lambda look: abs(look.returned[0] - look.expected[0]) <= 1
+            and round(look.returned[0], 3) == look.returned[0],
             "The result is rounded: return it as it is.",
         ),
     ),

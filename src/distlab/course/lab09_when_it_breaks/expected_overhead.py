@@ -6,7 +6,6 @@ import math
 
 from distlab.exercises.exercise import Case, Hint
 from distlab.exercises.formulas import formula, gives
-from distlab.exercises.hints import returned
 
 exercise = formula(
     points=1,
@@ -18,7 +17,7 @@ exercise = formula(
     ),
     hints=(
         Hint(
-            "a tensor", lambda look: not isinstance(returned(look)[0], (int, float)),
+            "a tensor", lambda look: not isinstance(look.returned[0], (int, float)),
             "Return a plain number: no tensor, no string, and not only a print.",
         ),
         Hint(
@@ -73,7 +72,7 @@ exercise = formula(
         ),
         Hint(
             "rounded",
-            lambda look: abs(returned(look)[0] - look.expected[0]) < 0.01
+            lambda look: abs(look.returned[0] - look.expected[0]) < 0.01
             or gives(lambda t, c, m: c // t + t // (2 * m))(look),
             "The result is rounded, or off by little: return it as it is, and do not divide with "
             "//.",

@@ -12,7 +12,6 @@ import numpy as np
 
 from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.file_watch import watched
-from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice, Raised
@@ -265,7 +264,7 @@ exercise = Exercise(
         ),
         Hint(
             "another checkpoint",
-            lambda look: all(map(look.same, hints.wanted(look), hints.returned(look))) and any(
+            lambda look: all(map(look.same, look.wanted, look.returned)) and any(
                 got["result of a second call"] == OF_LATER for got in look.got),
             f"Another step of the same folder, which {len(BY_MANY)} ranks have saved, is not "
             "loaded as it should be. Does each call read the index of its own step? And is each "

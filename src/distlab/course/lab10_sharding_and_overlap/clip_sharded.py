@@ -11,7 +11,6 @@ from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.traffic import called
 
 _PIECES = "pieces"
@@ -78,7 +77,7 @@ def _norms_of_pieces(look: Look) -> list[float]:
 
 
 def _norm(look: Look) -> float:
-    return float(wanted(look)[0])
+    return float(look.wanted[0])
 
 
 def _is(of):
@@ -89,7 +88,7 @@ def _is(of):
             isinstance(got, float)
             and not look.same(_norm(look), got)
             and look.same(float(of(look, rank)), got)
-            for rank, got in enumerate(returned(look))
+            for rank, got in enumerate(look.returned)
         )
 
     return shows
@@ -151,7 +150,7 @@ def _some_left_alone(look: Look) -> bool:
 
 
 def _right_norm(look: Look) -> bool:
-    return all(isinstance(got, float) and look.same(_norm(look), got) for got in returned(look))
+    return all(isinstance(got, float) and look.same(_norm(look), got) for got in look.returned)
 
 
 exercise = Exercise(
@@ -172,19 +171,19 @@ exercise = Exercise(
         hints.NOTHING,
         Hint(
             "tensor for float",
-            lambda look: any(isinstance(got, np.ndarray) for got in returned(look)),
+            lambda look: any(isinstance(got, np.ndarray) for got in look.returned),
             "The norm is to be a plain float: .item() makes one of a tensor that holds one value.",
         ),
         Hint(
             "read before wait",
-            lambda look: any(isinstance(got, float) and np.isnan(got) for got in returned(look)),
+            lambda look: any(isinstance(got, float) and np.isnan(got) for got in look.returned),
             hints.EARLY.says,
         ),
         Hint(
             "largest norm",
             lambda look: all(
                 isinstance(got, float) and look.same(max(_norms(look)), got)
-                for got in returned(look)
+                for got in look.returned
             ) and look.size > 1 and min(_norms(look)) > 0,
             "This is the largest of the ranks' norms: look at the operation of the all-reduce.",
         ),
@@ -229,7 +228,7 @@ exercise = Exercise(
             lambda look: any(
                 isinstance(got, float) and got < 0.999 * _norm(look)
                 and abs(got - look.inputs[0]["max_norm"]) < 1e-3 * look.inputs[0]["max_norm"]
-                for got in returned(look)
+                for got in look.returned
             ),
             "The returned norm is that of the clipped pieces: return what it was before.",
         ),

@@ -8,7 +8,6 @@ from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.traffic import called
 from distlab.records.events import LOCAL
 
@@ -105,7 +104,7 @@ def _same_groups(look: Look) -> str | None:
 
 
 def _brought(look: Look) -> list[np.ndarray]:
-    return [inputs["gradient"] for inputs in look.inputs]
+    return look.given("gradient")
 
 
 def _piece(look: Look, line: np.ndarray, place: int) -> np.ndarray:
@@ -149,13 +148,13 @@ exercise = Exercise(
         ),
         Hint(
             "sum for mean",
-            lambda look: _each(look, lambda r: wanted(look)[r] * look.size),
+            lambda look: _each(look, lambda r: look.wanted[r] * look.size),
             "This is the sum: the mean over all ranks is asked for.",
         ),
         Hint(
             "divided by one dimension",
             lambda look: any(
-                1 < n < look.size and _each(look, lambda r, n=n: wanted(look)[r] * look.size / n)
+                1 < n < look.size and _each(look, lambda r, n=n: look.wanted[r] * look.size / n)
                 for n in _mesh(look)
             ),
             "The sum over all ranks was divided by the ranks of one dimension: the mean is over "
@@ -163,7 +162,7 @@ exercise = Exercise(
         ),
         Hint(
             "divided twice",
-            lambda look: any(n > 1 and _each(look, lambda r, n=n: wanted(look)[r] / n)
+            lambda look: any(n > 1 and _each(look, lambda r, n=n: look.wanted[r] / n)
                              for n in (*_mesh(look), look.size)),
             "The result is too small by the number of ranks of a dimension: divided once too "
             "often.",
@@ -220,7 +219,7 @@ exercise = Exercise(
         Hint(
             "another piece",
             lambda look: look.size > 1 and any(
-                look.same(_piece(look, np.mean(_brought(look), axis=0), place), returned(look)[r])
+                look.same(_piece(look, np.mean(_brought(look), axis=0), place), look.returned[r])
                 for r in look.ranks for place in range(_mesh(look)[1]) if place != _mine(look, r)
             ),
             "A rank has the piece of another one: its place within its replica says which piece is "
@@ -229,7 +228,7 @@ exercise = Exercise(
         Hint(
             "whole gradient",
             lambda look: any(isinstance(got, np.ndarray) and got.size > want.size
-                             for want, got in zip(wanted(look), returned(look), strict=True)),
+                             for want, got in look.pairs()),
             "More than a piece came back: n/shards elements are this rank's.",
         ),
     ),

@@ -6,7 +6,6 @@ import math
 
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.traffic import silent
 
 _FEW = 64  # ranks; in a larger mesh the groups of some ranks only are asked for
@@ -54,8 +53,8 @@ def _others_equal(own, other, at) -> bool:
 def _like(belong, major=coordinates):
     def shows(look: Look) -> bool:
         groups = _groups(look, belong, major)
-        return look.same(groups, _sorted(returned(look)[0])) and not look.same(
-            groups, wanted(look)[0]
+        return look.same(groups, _sorted(look.returned[0])) and not look.same(
+            groups, look.wanted[0]
         )
 
     return shows
@@ -74,13 +73,13 @@ def _swapped(look: Look) -> bool:
     names = look.inputs[0]["names"]
     turned = [
         {name: one[other] for name, other in zip(names, reversed(names), strict=True)}
-        for one in wanted(look)[0]
+        for one in look.wanted[0]
     ]
-    return look.same(turned, returned(look)[0])
+    return look.same(turned, look.returned[0])
 
 
 def _without(look: Look) -> bool:
-    pairs = zip(wanted(look)[0], returned(look)[0], look.inputs[0]["ranks"], strict=True)
+    pairs = zip(look.wanted[0], look.returned[0], look.inputs[0]["ranks"], strict=True)
     return all(
         sorted(got[name]) == [r for r in ranks if r != own]
         for want, got, own in pairs
@@ -91,7 +90,7 @@ def _without(look: Look) -> bool:
 def _names(look: Look) -> bool:
     return any(
         isinstance(got, dict) and set(got) != set(look.inputs[0]["names"])
-        for got in returned(look)[0]
+        for got in look.returned[0]
     )
 
 
@@ -99,14 +98,14 @@ def _plain(look: Look) -> bool:
     """Are all of them lists of plain ints?"""
     return all(
         isinstance(ranks, list) and all(type(r) is int for r in ranks)
-        for got in returned(look)[0]
+        for got in look.returned[0]
         for ranks in got.values()
     )
 
 
 def _tuple_for_list(look: Look) -> str | None:
     """A tuple equals a list for the comparison of values, and here a list is asked for."""
-    for asked, got in zip(look.inputs[0]["ranks"], returned(look)[0], strict=True):
+    for asked, got in zip(look.inputs[0]["ranks"], look.returned[0], strict=True):
         for name, ranks in got.items():
             if isinstance(ranks, tuple):
                 return f"the ranks of {name!r} are a tuple for rank {asked}, and not a list."
@@ -127,12 +126,12 @@ exercise = Exercise(
     hints=(
         Hint(
             "nothing returned",
-            lambda look: all(got is None for got in returned(look)[0]),
+            lambda look: all(got is None for got in look.returned[0]),
             hints.NOTHING.says,
         ),
         Hint(
             "no dict",
-            lambda look: any(not isinstance(got, dict) for got in returned(look)[0]),
+            lambda look: any(not isinstance(got, dict) for got in look.returned[0]),
             "Return a dict: each dimension's name, and the list of its ranks.",
         ),
         Hint("other names", _names, "The keys are the names that it was given, all of them, also "
@@ -145,7 +144,7 @@ exercise = Exercise(
         ),
         Hint(
             "not sorted",
-            lambda look: look.same(wanted(look)[0], _sorted(returned(look)[0])),
+            lambda look: look.same(look.wanted[0], _sorted(look.returned[0])),
             "The ranks are right, and not in order: sort them.",
         ),
         Hint(
@@ -176,13 +175,13 @@ exercise = Exercise(
         ),
         Hint(
             "rank 0's groups",
-            lambda look: len({str(got) for got in returned(look)[0]}) == 1
+            lambda look: len({str(got) for got in look.returned[0]}) == 1
             and len(look.inputs[0]["ranks"]) > 1,
             "Every rank got the same groups: they depend on where `rank` stands in the mesh.",
         ),
         Hint(
             "other ranks",
-            lambda look: all(isinstance(got, dict) for got in returned(look)[0]),
+            lambda look: all(isinstance(got, dict) for got in look.returned[0]),
             "Other ranks belong to a group. How far apart are two ranks that differ by one in a "
             "coordinate? By the product of the lengths behind it. And where does the group of this "
             "rank begin?",

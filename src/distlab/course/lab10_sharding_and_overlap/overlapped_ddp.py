@@ -280,7 +280,7 @@ def _last_is_missing(look: Look) -> bool:
 _HINTS = (
     Hint(
         "no function",
-        lambda look: any(got != "a function" for got in hints.returned(look)),
+        lambda look: any(got != "a function" for got in look.returned),
         "Define `finish` inside of overlapped_ddp and return it, without calling it.",
     ),
     Hint(

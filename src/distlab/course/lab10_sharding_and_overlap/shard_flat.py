@@ -8,7 +8,6 @@ from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.traffic import silent
 
 _BEYOND = "number of elements beyond the piece in the returned tensor's storage"
@@ -101,7 +100,7 @@ def _padded_in_front(line, rank, size):
 
 def _of_the_process(look: Look) -> bool:
     """Did each rank return its own piece where another one's was asked for?"""
-    ahead, own = look.inputs[0].get("ahead", 0), wanted(look)
+    ahead, own = look.inputs[0].get("ahead", 0), look.wanted
     return ahead and hints.everywhere(look, own[-ahead:] + own[:-ahead])
 
 
@@ -109,7 +108,7 @@ def _arrays(look: Look) -> list[tuple[np.ndarray, np.ndarray]]:
     """(wanted, returned) of the ranks that returned a tensor."""
     return [
         (want, got)
-        for want, got in zip(wanted(look), returned(look), strict=True)
+        for want, got in look.pairs()
         if isinstance(want, np.ndarray) and isinstance(got, np.ndarray)
     ]
 
@@ -133,7 +132,7 @@ exercise = Exercise(
             "shares memory",
             lambda look: (
                 any(got[_SHARED] or got[_BEYOND] > 0 for got in look.got)
-                and all(map(look.same, wanted(look), returned(look)))
+                and all(map(look.same, look.wanted, look.returned))
             ),
             "The values are right, but the piece is a view: as long as it lives, the memory of all "
             "the tensors lives too, and nothing is saved. Take a copy of the piece (clone). "
@@ -200,7 +199,7 @@ exercise = Exercise(
         ),
         Hint(
             "same piece everywhere",
-            lambda look: any(hints.everywhere(look, [piece] * look.size) for piece in wanted(look)),
+            lambda look: any(hints.everywhere(look, [piece] * look.size) for piece in look.wanted),
             "All ranks have the same piece: rank says which one is this rank's.",
         ),
         Hint(

@@ -11,7 +11,6 @@ from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.traffic import called
 
 
@@ -52,7 +51,7 @@ def _one_all_gather(look: Look) -> str | None:
 
 def _line(look: Look) -> np.ndarray:
     """All pieces end to end, padding included."""
-    return np.concatenate([inputs["piece"] for inputs in look.inputs])
+    return np.concatenate(look.given("piece"))
 
 
 def _flat(look: Look) -> list[np.ndarray]:
@@ -61,7 +60,7 @@ def _flat(look: Look) -> list[np.ndarray]:
         np.concatenate([part.reshape(-1) for part in got])
         if isinstance(got, (list, tuple))
         else got.reshape(-1)
-        for got in returned(look)
+        for got in look.returned
     ]
 
 
@@ -70,7 +69,7 @@ def _count(look: Look) -> int:
 
 
 def _right(look: Look) -> bool:
-    return all(map(look.same, wanted(look), returned(look)))
+    return all(map(look.same, look.wanted, look.returned))
 
 
 def _ordered(look: Look) -> bool:
@@ -103,19 +102,19 @@ def _single_numbers_skipped(look: Look) -> bool:
             for part, shape, length, end in zip(got, shapes, lengths, ends, strict=True)
             if shape
         )
-        for got in returned(look)
+        for got in look.returned
     )
 
 
 def _parts(look: Look):
-    for got in returned(look):
+    for got in look.returned:
         yield from got if isinstance(got, (list, tuple)) else [got]
 
 
 def _own_piece_alone(look: Look) -> bool:
     """Is every rank's own share right, and everything else not?"""
     length = look.inputs[0]["piece"].size
-    right = [np.concatenate([part.reshape(-1) for part in want]) for want in wanted(look)]
+    right = [np.concatenate([part.reshape(-1) for part in want]) for want in look.wanted]
     return look.size > 1 and all(
         np.array_equal(
             got[rank * length : (rank + 1) * length], want[rank * length : (rank + 1) * length]
@@ -127,7 +126,7 @@ def _own_piece_alone(look: Look) -> bool:
 
 def _repeated(look: Look) -> bool:
     """Does every rank have the piece of some rank in every place?"""
-    pieces = [inputs["piece"] for inputs in look.inputs]
+    pieces = look.given("piece")
     return not _ordered(look) and all(
         any(np.array_equal(line, np.tile(piece, look.size)[: _count(look)]) for piece in pieces)
         for line in _flat(look)
@@ -151,7 +150,7 @@ exercise = Exercise(
         hints.EARLY,
         Hint(
             "flat tensor returned",
-            lambda look: any(isinstance(got, np.ndarray) for got in returned(look)),
+            lambda look: any(isinstance(got, np.ndarray) for got in look.returned),
             "One tensor came back: cut it into as many elements as each shape has, and give each "
             "cut its shape.",
         ),
@@ -159,7 +158,7 @@ exercise = Exercise(
             "fewer tensors",
             lambda look: any(
                 isinstance(got, (list, tuple)) and len(got) < len(look.inputs[0]["shapes"])
-                for got in returned(look)
+                for got in look.returned
             ),
             "There are fewer tensors than shapes: each shape has one, also one without elements. "
             "(A `return` inside the loop ends it.)",
@@ -181,7 +180,7 @@ exercise = Exercise(
                 _ordered(look)
                 and any(
                     part.shape != tuple(shape)
-                    for got in returned(look)
+                    for got in look.returned
                     for part, shape in zip(got, look.inputs[0]["shapes"], strict=False)
                 )
             ),

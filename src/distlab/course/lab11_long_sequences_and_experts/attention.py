@@ -11,7 +11,6 @@ import numpy as np
 from distlab.course.lab11_long_sequences_and_experts.returning import one
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 #: V that travelled as float16 is off by 1e-4. In float32 an lse of some hundreds would be, too:
 #: `steep` cases are float64. Those have a d whose root is exact, in whatever type it is taken
@@ -127,7 +126,7 @@ def like(mistake: Mistake, heads_first: bool) -> Callable[[Look], bool]:
             return False
         everything = mistake(look, *(whole(look, name, heads_first) for name in "qkv"))
         found = []
-        for rank, (want, got) in enumerate(zip(wanted(look), returned(look), strict=True)):
+        for rank, (want, got) in enumerate(look.pairs()):
             if one(got) is None or one(want) is None:
                 return False
             part = everything[:, rank * n : (rank + 1) * n]
@@ -262,7 +261,7 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
 LARGE_SCORES = Hint(
     "large scores",
     lambda look: (
-        bool(look.case.get("steep")) and not all(map(look.same, wanted(look), returned(look)))
+        bool(look.case.get("steep")) and not all(map(look.same, look.wanted, look.returned))
     ),
     "Scores are in the hundreds and more here; cases with small ones came out right. Subtract "
     "each row's maximum before exp, and leave the differences as they are: cutting scores off at a "

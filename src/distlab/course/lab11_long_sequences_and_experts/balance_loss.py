@@ -10,7 +10,6 @@ from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.inputs import portable
 from distlab.exercises.traffic import called
 
@@ -69,14 +68,14 @@ def _own(look: Look) -> list[float]:
 
 
 def _numbers(look: Look) -> list[float]:
-    return [float(got) for got in returned(look)]
+    return [float(got) for got in look.returned]
 
 
 def _is(of: Callable[[Look], float]) -> Callable[[Look], bool]:
     """Did every rank return this number, and is it not the right one?"""
 
     def shows(look: Look) -> bool:
-        value, right = of(look), wanted(look)[0]
+        value, right = of(look), look.wanted[0]
         return not np.isclose(value, right, rtol=1e-4) and bool(
             np.allclose(_numbers(look), value, rtol=1e-4)
         )
@@ -155,7 +154,7 @@ exercise = Exercise(
         hints.NOTHING,
         Hint(
             "no plain number",
-            lambda look: any(not isinstance(got, (int, float)) for got in returned(look)),
+            lambda look: any(not isinstance(got, (int, float)) for got in look.returned),
             "A plain number is asked for: .item() makes one of a tensor with one element.",
         ),
         carried.messages("One all-reduce is asked for, and no messages."),
@@ -220,20 +219,20 @@ exercise = Exercise(
         ),
         Hint(
             "factor E missing",
-            _is(lambda look: wanted(look)[0] / look.case.get("experts", 3)),
+            _is(lambda look: look.wanted[0] / look.case.get("experts", 3)),
             "The factor E is missing: with it the loss of a perfect balance is 1, however many "
             "experts there are.",
         ),
         Hint(
             "ranks for experts",
-            _is(lambda look: wanted(look)[0] * look.size / look.case.get("experts", 3)),
+            _is(lambda look: look.wanted[0] * look.size / look.case.get("experts", 3)),
             "The factor is the number of ranks: E is the number of experts, which is that of the "
             "columns of `probabilities`.",
         ),
         Hint(
             "not divided",
             lambda look: any(
-                _is(lambda look, p=p: wanted(look)[0] * len(_all(look)[1]) ** p)(look)
+                _is(lambda look, p=p: look.wanted[0] * len(_all(look)[1]) ** p)(look)
                 for p in (1, 2)
             ),
             "A count or a sum was not divided by the number of tokens: f is a share, P a mean.",
@@ -268,7 +267,7 @@ exercise = Exercise(
         Hint(
             "size times",
             lambda look: look.size > 1 and any(
-                _is(lambda look, k=k: wanted(look)[0] * float(look.size) ** k)(look)
+                _is(lambda look, k=k: look.wanted[0] * float(look.size) ** k)(look)
                 for k in (-2, -1, 1, 2)
             ),
             "The loss is off by the number of ranks: sums over all ranks are divided by the "
@@ -284,14 +283,14 @@ exercise = Exercise(
             "nearly right",
             lambda look: all(
                 abs(got - want) < 1e-2 * abs(want)
-                for got, want in zip(_numbers(look), wanted(look), strict=True)
+                for got, want in zip(_numbers(look), look.wanted, strict=True)
             ),
             "This is nearly it: return the number as it comes out, not rounded, and without "
             "anything small added to it.",
         ),
         Hint(
             "another loss",
-            lambda look: not np.allclose(_numbers(look), wanted(look)),
+            lambda look: not np.allclose(_numbers(look), look.wanted),
             "E is the number of columns of `probabilities`, also of those that nobody chose; f and "
             "P have a number for each of them, taken over the tokens of all ranks. Which of the "
             "three is not what it should be?",

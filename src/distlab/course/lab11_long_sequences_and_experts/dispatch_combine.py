@@ -16,7 +16,6 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.exercises.raised import Advice
 
 _CALLS = "number of calls of expert_fn"
@@ -87,7 +86,7 @@ def _call(function, rank, size, inputs):
 
 def _bytes_of_tokens(look: Look, rank: int) -> int:
     """What a rank sends when each routed token goes out once and each that came goes back once."""
-    chosen = [inputs["expert"] for inputs in look.inputs]
+    chosen = look.given("expert")
     tokens = look.inputs[rank]["tokens"]
     out, back = (chosen[rank] >= 0).sum(), sum((c == rank).sum() for c in chosen)
     return int(out + back) * tokens.shape[1] * tokens.dtype.itemsize
@@ -106,7 +105,7 @@ def _each_token_once_each_way(look: Look) -> str | None:
 
 
 def _chosen(look: Look) -> list[np.ndarray]:
-    return [inputs["expert"] for inputs in look.inputs]
+    return look.given("expert")
 
 
 def _nothing_sent(look: Look) -> bool:
@@ -126,7 +125,7 @@ def _in_another_order(look: Look) -> bool:
         and g.shape == w.shape
         and not look.same(w, g)
         and look.same(in_order(w), in_order(g))
-        for w, g in zip(wanted(look), returned(look), strict=True)
+        for w, g in look.pairs()
     )
 
 
@@ -134,7 +133,7 @@ def _wrong_only(look: Look, where) -> bool:
     """Is every rank right but for rows at which `where(expert, rank)` is true?"""
     wrong = False
     for rank, (want, got, expert) in enumerate(
-        zip(wanted(look), returned(look), _chosen(look), strict=True)
+        zip(look.wanted, look.returned, _chosen(look), strict=True)
     ):
         if one(got) is None or got.shape != want.shape:
             return False

@@ -13,7 +13,6 @@ from distlab.course.lab11_long_sequences_and_experts.returning import pair
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 _LARGEST = 1e4  # of |lse|
 _ATOL = {"float32": 1e-5, "float64": 1e-11}
@@ -73,7 +72,7 @@ def _off(look: Look) -> dict[str, float]:
     """How far o and lse are off at most, where that is more than asked: 1e-5 (1e-11 in float64)
     plus 2·eps·|lse| in each row. Infinities and NaN are left to the judge's own comparison.
     """
-    got = pair(returned(look)[0])
+    got = pair(look.returned[0])
     exact, allowed = _exact(*_given(look)), _allowed(*_given(look))
     if got is None or any(g.shape != e.shape for g, e in zip(got, exact, strict=True)):
         return {}
@@ -94,7 +93,7 @@ def _too_far(look: Look) -> str | None:
 
 def _right(look: Look) -> list[str]:
     """Those of o and lse that are right."""
-    off, parts = _off(look), zip(("o", "lse"), wanted(look)[0], returned(look)[0], strict=True)
+    off, parts = _off(look), zip(("o", "lse"), look.wanted[0], look.returned[0], strict=True)
     return [name for name, want, got in parts if name not in off and look.same(want, got)]
 
 
@@ -102,11 +101,11 @@ def _alike(of):
     """A hint's `shows`: did it return what `of` makes of the same arguments, one of o and lse?"""
 
     def shows(look: Look) -> bool:
-        got = pair(returned(look)[0])
+        got = pair(look.returned[0])
         with np.errstate(all="ignore"):
             o, lse = of(*(a.astype("float64") for a in _given(look)))
         o, lse = (None if x is None else x.astype(got[0].dtype) for x in (o, lse))
-        right = wanted(look)[0]
+        right = look.wanted[0]
         return any(
             x is not None and look.same(x, got[i]) and not look.same(right[i], got[i])
             for i, x in enumerate((o, lse))
@@ -149,14 +148,14 @@ def _bad_rows(look: Look, empty: bool) -> bool:
 
     Where it is asked of rows with an empty side: are these alone wrong in another way?
     """
-    got = pair(returned(look)[0])
+    got = pair(look.returned[0])
     _, lse1, _, lse2 = _given(look)
     without = np.isneginf(lse1) | np.isneginf(lse2)
     both = np.isneginf(lse1) & np.isneginf(lse2)
     bad = ~np.isfinite(got[0]).all(-1) | np.isnan(got[1]) | (~np.isfinite(got[1]) & ~both)
     if not empty:
         return bool((bad & ~without).any())
-    right = wanted(look)[0]
+    right = look.wanted[0]
     wrong = ~np.isclose(got[1], right[1], rtol=0, atol=1e-2)
     wrong |= ~np.isclose(got[0], right[0], rtol=0, atol=1e-2).all(-1)
     return bool((bad & without).any()) or bool(wrong.any() and not (wrong & ~without).any())
@@ -164,7 +163,7 @@ def _bad_rows(look: Look, empty: bool) -> bool:
 
 def _narrow(look: Look) -> bool:
     """Nearly right: rounding of a narrower type, or a small number added against division by 0."""
-    got, right = pair(returned(look)[0]), wanted(look)[0]
+    got, right = pair(look.returned[0]), look.wanted[0]
     return all(look.same(r, g) for r, g in zip(right, got, strict=True))
 
 
@@ -189,7 +188,7 @@ exercise = Exercise(
         returning.CHANGED,
         Hint(
             "no pair",
-            lambda look: pair(returned(look)[0]) is None,
+            lambda look: pair(look.returned[0]) is None,
             "Two tensors are asked for, `return o, lse`: whoever merges a third set of keys into "
             "this needs the lse too.",
         ),
@@ -197,21 +196,21 @@ exercise = Exercise(
             "other dtype",
             lambda look: any(
                 got.dtype != want.dtype
-                for want, got in zip(wanted(look)[0], pair(returned(look)[0]), strict=True)
+                for want, got in zip(look.wanted[0], pair(look.returned[0]), strict=True)
             ),
             "The result has the dtype of the arguments: make new tensors with torch.zeros_like and "
             "the like, and convert back what you computed in another type.",
         ),
         Hint(
             "lse of another shape",
-            lambda look: pair(returned(look)[0])[1].shape != wanted(look)[0][1].shape,
+            lambda look: pair(look.returned[0])[1].shape != look.wanted[0][1].shape,
             "lse has one number for each query, shape (…, n): the dimension that you added for the "
             "product with o has to go again.",
         ),
         Hint(
             "weights along the wrong dimension",
             lambda look: (
-                pair(returned(look)[0])[0].shape != wanted(look)[0][0].shape
+                pair(look.returned[0])[0].shape != look.wanted[0][0].shape
                 or _alike(_wrong_axis)(look)
             ),
             "o has one dimension more than lse, and it is the last one: lse.unsqueeze(-1) "

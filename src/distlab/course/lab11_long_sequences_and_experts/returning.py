@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from distlab.exercises.exercise import Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 ARGUMENTS = "arguments"
 _STEP = 1009  # a prime, so that every `_STEP`-th element meets all rows and columns
@@ -54,7 +53,7 @@ def pair(value: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 def any_nan(look: Look) -> bool:
     """Did a rank return a tensor with a NaN?"""
-    return any(one(got) is not None and np.isnan(got).any() for got in returned(look))
+    return any(one(got) is not None and np.isnan(got).any() for got in look.returned)
 
 
 def misplaced(want: Any, got: Any) -> bool:
@@ -67,7 +66,7 @@ def misplaced(want: Any, got: Any) -> bool:
 
 def _nearly(look: Look) -> bool:
     """Are the results wrong, and nowhere farther off than a hundredth of the largest element?"""
-    pairs = list(zip(wanted(look), returned(look), strict=True))
+    pairs = look.pairs()
     return not all(look.same(w, g) for w, g in pairs) and all(
         bool(np.abs(g - w).max(initial=0) <= 0.01 * np.abs(w).max(initial=0)) for w, g in pairs
     )
@@ -93,7 +92,7 @@ def shape_of(says: str) -> Hint:
     def shows(look: Look) -> bool:
         return any(
             one(want) is not None and one(got) is not None and want.shape != got.shape
-            for want, got in zip(wanted(look), returned(look), strict=True)
+            for want, got in look.pairs()
         )
 
     return Hint("another shape", shows, says)

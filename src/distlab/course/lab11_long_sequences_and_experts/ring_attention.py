@@ -14,7 +14,6 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 from distlab.records.events import Event
 
 _LARGEST = "size of the largest tensor that was made, in units of heads·n·n elements"
@@ -97,7 +96,7 @@ def _ring_of_blocks(look: Look) -> str | None:
 
 
 def _values_wrong(look: Look) -> bool:
-    return look.size > 1 and not all(map(look.same, wanted(look), returned(look)))
+    return look.size > 1 and not all(map(look.same, look.wanted, look.returned))
 
 
 def _blind_rounds(look: Look) -> bool:
@@ -162,7 +161,7 @@ exercise = Exercise(
         ),
         Hint(
             "pair for tensor",
-            lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
+            lambda look: any(isinstance(got, (list, tuple)) for got in look.returned),
             "One tensor is asked for, o: the lse has done its work when the last block is merged.",
         ),
         hints.CHANGED,

@@ -10,7 +10,6 @@ from distlab.course.lab11_long_sequences_and_experts import returning
 from distlab.course.lab11_long_sequences_and_experts.returning import pair
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 
 def _make(case: Case) -> list[dict]:
@@ -52,7 +51,7 @@ def _as(of: Callable[[Look], tuple[np.ndarray, np.ndarray]]) -> Callable[[Look],
     """Did it return these two?"""
 
     def shows(look: Look) -> bool:
-        got, right = pair(returned(look)[0]), wanted(look)[0]
+        got, right = pair(look.returned[0]), look.wanted[0]
         like = of(look)
         return all(map(np.array_equal, like, got)) and not all(map(np.array_equal, right, got))
 
@@ -87,19 +86,19 @@ def _from_behind(look: Look) -> tuple:
 
 
 def _right_with_room(look: Look) -> bool:
-    got, right = pair(returned(look)[0]), pair(wanted(look)[0])
+    got, right = pair(look.returned[0]), pair(look.wanted[0])
     room = right[0] >= 0
     return all(np.array_equal(r[room], g[room]) for r, g in zip(right, got, strict=True))
 
 
 def _another_expert(look: Look) -> bool:
     """Is a token with another expert than the best one, and not dropped?"""
-    expert, best = pair(returned(look)[0])[0], _best(look)
+    expert, best = pair(look.returned[0])[0], _best(look)
     return bool(((expert != best) & (expert >= 0)).any())
 
 
 def _lost_below_zero(look: Look) -> bool:
-    expert, right = pair(returned(look)[0])[0], pair(wanted(look)[0])[0]
+    expert, right = pair(look.returned[0])[0], pair(look.wanted[0])[0]
     return look.case.get("kind") == "low" and bool((expert != right).any())
 
 
@@ -120,12 +119,12 @@ exercise = Exercise(
         returning.CHANGED,
         Hint(
             "no pair of tensors",
-            lambda look: pair(returned(look)[0]) is None,
+            lambda look: pair(look.returned[0]) is None,
             "Two tensors are asked for: `return expert, slot`.",
         ),
         Hint(
             "other dtype",
-            lambda look: any(part.dtype != "int64" for part in pair(returned(look)[0])),
+            lambda look: any(part.dtype != "int64" for part in pair(look.returned[0])),
             "Both are int64: torch.where, one_hot and cumsum keep it, a mean or a division "
             "does not, and a mask is bool.",
         ),
@@ -133,7 +132,7 @@ exercise = Exercise(
             "another shape",
             lambda look: any(
                 g.shape != w.shape
-                for g, w in zip(pair(returned(look)[0]), wanted(look)[0], strict=True)
+                for g, w in zip(pair(look.returned[0]), look.wanted[0], strict=True)
             ),
             "Both have one number for each token, shape (tokens,), also where there are none.",
         ),

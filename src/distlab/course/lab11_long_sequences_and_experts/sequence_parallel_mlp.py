@@ -17,7 +17,6 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 _erf = np.vectorize(math.erf, otypes=["float64"])
 
@@ -57,7 +56,7 @@ def _tanh_gelu(x: np.ndarray) -> np.ndarray:
 
 def _parts(look: Look, act: Callable = _gelu) -> list[np.ndarray]:
     """For each rank its term of the sum, for the rows of all ranks."""
-    x = np.concatenate([inputs["x"] for inputs in look.inputs]).astype("float64")
+    x = np.concatenate(look.given("x")).astype("float64")
     return [act(x @ given["w1"].T) @ given["w2"].T for given in look.inputs]
 
 
@@ -72,7 +71,7 @@ def _as(of: Callable[[Look, int], np.ndarray]) -> Callable[[Look], bool]:
         if max(inputs["x"].size * len(inputs["w1"]) for inputs in look.inputs) > 100_000:
             return False
         return hints.everywhere(
-            look, [of(look, rank).astype(w.dtype) for rank, w in enumerate(wanted(look))]
+            look, [of(look, rank).astype(w.dtype) for rank, w in enumerate(look.wanted)]
         )
 
     return shows
@@ -197,7 +196,7 @@ exercise = Exercise(
         Hint(
             "one buffer size times",
             lambda look: look.size > 1 and all(
-                look.same(wanted(look)[-1], got) for got in returned(look)
+                look.same(look.wanted[-1], got) for got in look.returned
             ),
             "Every rank has the last rank's rows: `[tensor] * size` holds one tensor `size` times, "
             "and each row block that arrives overwrites the one before.",
@@ -205,8 +204,8 @@ exercise = Exercise(
         Hint(
             "rows in other places",
             lambda look: look.size > 1 and (
-                any(misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True))
-                or all(any(look.same(w, g) for w in wanted(look)) for g in returned(look))
+                any(misplaced(w, g) for w, g in look.pairs())
+                or all(any(look.same(w, g) for w in look.wanted) for g in look.returned)
             ),
             "The rows are right and on another rank or in another order: row block r belongs to "
             "rank r.",

@@ -17,7 +17,6 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 
 def _make(case: Case) -> list[dict]:
@@ -42,7 +41,7 @@ def _call(function, rank, size, inputs):
 
 def _pieces(look: Look) -> list[list[np.ndarray]]:
     """[owner of the positions][owner of the heads], each (n, heads/size, d)."""
-    parts = [inputs["x"] for inputs in look.inputs]
+    parts = look.given("x")
     if look.case.params["to"] == "heads":
         return [np.split(part, look.size, axis=1) for part in parts]
     return [list(row) for row in zip(*(np.split(p, look.size, axis=0) for p in parts), strict=True)]
@@ -57,7 +56,7 @@ def _as(of: Callable[[Look, list[list[np.ndarray]], int], np.ndarray]) -> Callab
             one(got) is not None
             and np.array_equal(of(look, pieces, rank), got)
             and not np.array_equal(want, got)
-            for rank, (want, got) in enumerate(zip(wanted(look), returned(look), strict=True))
+            for rank, (want, got) in enumerate(look.pairs())
         )
 
     return shows
@@ -77,7 +76,7 @@ def _reversed(look: Look, pieces, rank: int) -> np.ndarray:
 
 def _anothers(look: Look) -> bool:
     """Has some rank what belongs to another one?"""
-    want, got = wanted(look), returned(look)
+    want, got = look.wanted, look.returned
     return look.size > 1 and any(
         one(g) is not None
         and not np.array_equal(w, g)
@@ -88,13 +87,13 @@ def _anothers(look: Look) -> bool:
 
 def _memory_cut(look: Look) -> bool:
     """Did each rank get a slice of the others' memory as it lies, or its own part shuffled?"""
-    if any(misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True)):
+    if any(misplaced(w, g) for w, g in look.pairs()):
         return True
     cut = [np.split(inputs["x"].reshape(-1), look.size) for inputs in look.inputs]
     arrived = [np.concatenate([pieces[rank] for pieces in cut]) for rank in look.ranks]
     return look.size > 1 and all(
         one(got) is not None and np.array_equal(np.sort(got, axis=None), np.sort(flat))
-        for got, flat in zip(returned(look), arrived, strict=True)
+        for got, flat in zip(look.returned, arrived, strict=True)
     )
 
 
@@ -106,7 +105,7 @@ def _other_way(look: Look) -> bool:
     else:
         wrong = (shape[0] * look.size, shape[1] // look.size, shape[2])
     return look.size > 1 and any(
-        one(got) is not None and got.shape == wrong for got in returned(look)
+        one(got) is not None and got.shape == wrong for got in look.returned
     )
 
 
@@ -142,7 +141,7 @@ exercise = Exercise(
         hints.EARLY,
         Hint(
             "list for tensor",
-            lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
+            lambda look: any(isinstance(got, (list, tuple)) for got in look.returned),
             "The pieces came back as a list: put them together to one tensor.",
         ),
         Hint(

@@ -15,7 +15,6 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
 )
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import returned, wanted
 
 
 def _call(function, rank, size, inputs):
@@ -105,7 +104,7 @@ exercise = Exercise(
                     one(got) is not None
                     and got.shape
                     == (want.shape[0] * look.size, want.shape[1] // look.size, want.shape[2])
-                    for want, got in zip(wanted(look), returned(look), strict=True)
+                    for want, got in look.pairs()
                     if one(want) is not None
                 )
             ),
@@ -132,9 +131,7 @@ exercise = Exercise(
         ),
         Hint(
             "positions and heads mixed up",
-            lambda look: any(
-                misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True)
-            ),
+            lambda look: any(misplaced(w, g) for w, g in look.pairs()),
             "The values are right and lie in other places: look at what the result looks like "
             "before it goes back, and whether it comes back into a contiguous tensor (empty_like "
             "of a transposed one is not).",
