@@ -271,3 +271,11 @@ def test_of_several_calls_the_one_is_named_and_no_list_that_the_answer_never_mad
 def test_what_a_harness_leaves_beside_what_was_returned_is_of_no_call():
     found = compare({"returned": [1], "logs": [1]}, {"returned": [1], "logs": [2]}, Tolerance())
     assert found.of_a_call(1) == found
+
+
+def test_a_dict_of_other_keys_in_a_hidden_case():
+    found = compare({"step": 3}, {"stop": 3}, Tolerance())
+    assert found.kind_only() == "returned a dict of other keys than are asked for"
+    right = {"index": {"step": 3}, "returned": None}
+    beside = compare(right, right | {"index": {}}, Tolerance())
+    assert beside.kind_only() == "left a dict of other keys than are asked for in the index"

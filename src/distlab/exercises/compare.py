@@ -87,6 +87,8 @@ class Difference:
         if self.kind in ("value", "nan"):
             wrong = "a wrong value" if self.number else "wrong values"
             return self._found("NaN" if self.kind == "nan" else wrong, placed=False)
+        if self.kind == "keys":
+            return self._found(f"{self.outline} than are asked for", placed=False)
         what = self._found(self.outline, placed=False)
         return f"{what}, which is not the {self.kind} that is asked for"
 
