@@ -25,16 +25,9 @@ class PathText(str):
 
 def trained(case: Case) -> list[dict]:
     """Seeds of a model and an optimizer: `seed` each rank's own, `shared` the same on all ranks."""
-    width = case.get("width", 4)
+    told = {"width": 4, "epoch": 2, "wrapped": False, "file": "older", **case.params}
     return [
-        {
-            "seed": case.number(2**31, rank),
-            "shared": case.number(2**31),
-            "width": width,
-            "epoch": case.get("epoch", 2),
-            "wrapped": case.get("wrapped", False),
-            "file": case.get("file", "older"),
-        }
+        {"seed": case.number(2**31, rank), "shared": case.number(2**31), **told}
         for rank in range(case.size)
     ]
 
@@ -47,8 +40,7 @@ def model_and_optimizer(seed: int, width: int, lr: float):
     generator = np.random.default_rng(seed)
 
     def filled(tensor):
-        values = generator.standard_normal(tuple(tensor.shape)).astype("float32")
-        return torch.from_numpy(np.asarray(values)).to(tensor)
+        return torch.from_numpy(generator.standard_normal(tensor.shape)).to(tensor)
 
     layers = {
         "layer": nn.Linear(3, width),

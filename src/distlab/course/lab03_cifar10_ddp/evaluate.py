@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 
 import numpy as np
@@ -12,7 +11,7 @@ from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.rank import world
-from distlab.rank.models import in_ddp
+from distlab.rank.models import in_ddp, set_to
 
 _IN_TRAIN_MODE = "number of samples seen in train mode"
 
@@ -40,32 +39,32 @@ def _labelled(case: Case) -> list[dict]:
 
 
 class _Marks:
-    """`count` counters for each rank of a run, which every rank can read. Forked processes, and
-    copies of the model that has them, share them.
+    """A mark by each rank for each of these samples that it has evaluated, in eval mode and in
+    train mode. Every rank can read all of them; forked processes, and copies of the model that has
+    them, share them.
 
     They are read without a collective, which would match one of the answer's where a rank returns
     too early. A rank that knows the accuracy over all samples knows that all have been evaluated.
     """
 
-    def __init__(self, count: int, rank: int, size: int) -> None:
-        self._begin, self._shape = rank * count, (size, count)
-        with open(os.path.join(os.environ["DISTLAB_RUN"], "marks"), "a+b") as file:
-            file.truncate(size * count)  # to the same length, whoever comes first
-            self._counters = mmap.mmap(file.fileno(), size * count)
+    def __init__(self, samples: int, rank: int, size: int) -> None:
+        path = os.path.join(os.environ["DISTLAB_RUN"], "marks")
+        with open(path, "a+b") as file:
+            file.truncate(size * 2 * samples)  # to the same length, whoever comes first
+        self._of_all = np.memmap(path, np.uint8, "r+", shape=(size, 2, samples))
+        self._own = self._of_all[rank]
 
     def __deepcopy__(self, memo: dict) -> _Marks:
         return self
 
-    def count(self, place: int) -> None:
-        place += self._begin
-        self._counters[place] = min(self._counters[place] + 1, 255)
+    def add(self, training: bool, samples: np.ndarray) -> None:
+        self._own[int(training), samples] = 1
 
-    def of_all_ranks(self) -> np.ndarray:
-        """How many ranks have counted at each place: a rank may well fill up a batch with a sample
-        that it has evaluated already, and not count it again.
+    def ranks(self) -> np.ndarray:
+        """By how many ranks each sample was evaluated: a rank may well fill up a batch with a
+        sample that it has evaluated already, and not count it again.
         """
-        found = np.frombuffer(bytes(self._counters), dtype=np.uint8)
-        return (found.reshape(self._shape) > 0).sum(0, dtype=np.int64)
+        return self._of_all.sum(0, dtype=np.int64)
 
 
 def _marked_model(weight, samples, rank: int, size: int):
@@ -78,68 +77,58 @@ def _marked_model(weight, samples, rank: int, size: int):
     import torch
     from torch import nn
 
-    n = len(samples)
-
-    def is_sample(row, i: int) -> bool:
-        if not 0 <= i < n or row.shape != samples[i].shape:
-            return False
-        return torch.allclose(row.float().cpu(), samples[i], rtol=0.1, atol=0.1)
-
     class Marked(nn.Module):
         def __init__(self):
             super().__init__()
-            self.linear = nn.Linear(11, 3, bias=False)
+            self.linear = set_to(nn.Linear(11, 3, bias=False), weight)
             self.norm = nn.BatchNorm2d(11, affine=False)
-            self.norm.running_mean.zero_()
             # shared, so that nothing is lost where another process evaluates
-            self.marks = _Marks(2 * n, rank, size)
+            self.marks = _Marks(len(samples), rank, size)
 
         def forward(self, x):
             x = x.flatten(1)
-            training = any(part.training for part in self.modules())
-            for row, i in zip(x, x[:, 0].round().long().tolist(), strict=True):
-                if is_sample(row, i):
-                    self.marks.count(i + (n if training else 0))
+            numbers = x[:, 0].round().long().clamp(0, len(samples) - 1).cpu()
+            if x.shape[1:] == samples.shape[1:]:
+                there = torch.isclose(x.float().cpu(), samples[numbers], rtol=0.1, atol=0.1)
+                training = any(part.training for part in self.modules())
+                self.marks.add(training, numbers[there.all(1)].numpy())
             x = x[:, 1:]
             if len(x) > 1 or not self.norm.training:
                 x = self.norm(x[..., None, None]).flatten(1)
             return self.linear(x)
 
-    model = Marked()
-    with torch.no_grad():
-        model.linear.weight.copy_(weight)
-    return model
+    return Marked()
 
 
 def _count_evaluated(function, rank, size, inputs):
     import torch
     from torch.utils.data import TensorDataset
 
-    device, n = world.here().device, len(inputs["labels"])
+    device = world.here().device
     dataset = TensorDataset(inputs["images"], inputs["labels"])
     bare = _marked_model(inputs["weight"], inputs["images"].flatten(1).cpu(), rank, size).to(device)
     model = in_ddp(bare) if inputs["wrapped"] else bare
     model.train()
     result = function(model, dataset, rank, size, inputs["batch_size"], device)
-    marks = torch.from_numpy(bare.marks.of_all_ranks())
+    evaluated, in_train_mode = bare.marks.ranks()
     return {
         "returned": result,
-        _IN_TRAIN_MODE: int(marks[n:].sum()),
-        "times each sample was evaluated": marks[:n].clone(),
+        _IN_TRAIN_MODE: int(in_train_mode.sum()),
+        "times each sample was evaluated": torch.tensor(evaluated),
         "BatchNorm statistics": "as they were" if not bare.norm.running_mean.any() else "moved",
     }
 
 
 def _times(look: Look) -> np.ndarray:
     """By how many ranks each sample was evaluated, as the rank that returned last has seen it."""
-    return np.max([got["times each sample was evaluated"] for got in look.got], axis=0)
+    return np.max(look.left("times each sample was evaluated"), axis=0)
 
 
 def _overflowed(look: Look) -> bool:
     """Is what was returned the right count modulo 256, by the number of samples?"""
     n = len(look.inputs[0]["labels"])
     right, told = (
-        [round(each["returned"] * n) for each in those] for those in (look.expected, look.got)
+        [round(each * n) for each in figures] for figures in (look.wanted, look.returned)
     )
     return (_times(look) == 1).all() and right != told and told == [count % 256 for count in right]
 
@@ -158,47 +147,49 @@ exercise = Exercise(
     tolerance=Tolerance(1e-5, 1e-6),
     hints=(
         Hint(
-            "train mode", lambda look: any(got[_IN_TRAIN_MODE] for got in look.got),
+            "train mode",
+            lambda look: any(look.left(_IN_TRAIN_MODE)),
             "Samples went through the model in train mode: dropout would drop, and BatchNorm used "
             "and changed the statistics of the batch.",
         ),
         Hint(
             "samples counted twice",
-            lambda look: (_times(look) > 1).any() and (_times(look) >= 1).all()
-            and _times(look).min() < look.size,
+            lambda look: 1 <= _times(look).min() < look.size and _times(look).max() > 1,
             "Some samples were evaluated twice: a DistributedSampler pads its shares to equal "
             "lengths. For training that is harmless, for a test score it is not.",
         ),
         Hint(
             "everybody evaluates everything",
-            lambda look: (_times(look) == look.size).all() and look.size > 1,
+            lambda look: look.size > 1 and (_times(look) == look.size).all(),
             "Every rank evaluated the whole dataset: the ranks are to share the work.",
         ),
         Hint(
-            "samples left out", lambda look: (_times(look) == 0).any(),
+            "samples left out",
+            lambda look: (_times(look) == 0).any(),
             "Some samples were evaluated by nobody: look at drop_last, and at shares that are cut "
             "to n // size.",
         ),
         none_somewhere,
         no_float,
         Hint(
-            "NaN", lambda look: any(
-                isinstance(value := look.got[r]["returned"], float) and value != value
-                for r in look.ranks
-            ),
+            "NaN",
+            lambda look: any(map(np.isnan, look.returned)),
             "A rank may have no sample at all: nothing divided by nothing is no number.",
         ),
         Hint(
-            "a count or percent", lambda look: any(look.got[r]["returned"] > 1 for r in look.ranks),
+            "a count or percent",
+            lambda look: any(figure > 1 for figure in look.returned),
             "An accuracy lies between 0 and 1.",
         ),
         Hint(
-            "each rank its own", unequal_results,
+            "each rank its own",
+            unequal_results,
             "The ranks returned different figures: correct answers and samples have to be added up "
             "over the ranks, and all need the result.",
         ),
         Hint(
-            "count too large for its dtype", _overflowed,
+            "count too large for its dtype",
+            _overflowed,
             "Every sample was evaluated once, but there are more right answers than the dtype in "
             "which they are counted can hold: uint8 ends at 255 and begins anew.",
         ),
@@ -211,8 +202,9 @@ exercise = Exercise(
     ),
     advice=(
         Advice(
-            "no sample", "ZeroDivisionError|division by zero",
+            "no sample",
+            "ZeroDivisionError|division by zero",
             "A rank may have no sample at all: add up what the ranks have first, and divide after.",
         ),
     ),
-)  # fmt: skip
+)

@@ -42,17 +42,17 @@ def _load_watched(function, rank, size, inputs):
         # left in whichever mode: training and evaluating begin with the one that they need
         return {**state, "mode": model.train().training}
     raised = _raised(function, path, model, optimizer)
+    another = folder / f"another_model-{rank}.pth"
     if kind == "missing":
-        missing = isinstance(raised, FileNotFoundError)
-        told = "FileNotFoundError" if missing else type(raised).__name__
-    else:
-        told = _told(raised, path)
-    if (
-        kind == "another dict"
-        and raised
-        and _takes_another_models(function, folder / f"another_model-{rank}.pth")
-    ):
+        told = type(raised).__name__
+        if isinstance(raised, FileNotFoundError):
+            told = "FileNotFoundError"
+    elif raised is None:
+        told = "nothing raised"
+    elif kind == "another dict" and _takes_another_models(function, another):
         told = "nothing raised for another model's checkpoint"
+    else:
+        told = "with the path" if str(path) in str(raised) else "without the path"
     return {"exception": told, **state_of(model, optimizer)}
 
 
@@ -69,12 +69,6 @@ def _raised(function, path: Path, model, optimizer) -> Exception | None:
     return None
 
 
-def _told(raised: Exception | None, path: Path) -> str:
-    if raised is None:
-        return "nothing raised"
-    return "with the path" if str(path) in str(raised) else "without the path"
-
-
 def _takes_another_models(function, path: Path) -> bool:
     """Does it load a whole checkpoint of another model, none of whose names fits?"""
     import torch
@@ -87,10 +81,15 @@ def _takes_another_models(function, path: Path) -> bool:
 
 def _lay_down(path: Path, kind: str, inputs: dict) -> None:
     """The file of a case, at `path`."""
+    from unittest import mock
+
     import torch
     from torch import serialization
 
     if kind == "missing":
+        return
+    if kind == "text":
+        path.write_text("<html>this is no checkpoint</html>\n")
         return
     model, optimizer = model_and_optimizer(inputs["shared"], inputs["width"], lr=0.125)
     content: Any = {
@@ -98,34 +97,24 @@ def _lay_down(path: Path, kind: str, inputs: dict) -> None:
         "optimizer": optimizer.state_dict(),
         "epoch": inputs["epoch"],
     }
-    if kind == "text":
-        path.write_text("<html>this is no checkpoint</html>\n")
-        return
     if kind == "another dict":
         content = {"state_dict": content["model"], "best_accuracy": 0.5}
     elif kind.startswith("without "):
         del content[kind.removeprefix("without ")]
     elif kind == "list":
         content = [1, 2, 3]
-    tag = serialization.location_tag
-    if kind == "from a GPU":
-        serialization.location_tag = lambda storage: "cuda:0"
-    try:
+    tag = (lambda storage: "cuda:0") if kind == "from a GPU" else serialization.location_tag
+    with mock.patch.object(serialization, "location_tag", tag):
         torch.save(content, path)
-    finally:
-        serialization.location_tag = tag
     if kind == "truncated":
         os.truncate(path, path.stat().st_size // 2)
     elif kind == "empty":
         os.truncate(path, 0)
 
 
-def _kind(look: Look) -> str:
-    return look.case.get("file", "older")
-
-
-def _state_wrong(look: Look) -> bool:
-    return any(look.differs(name) for name in ("model", "momentum", "learning rate"))
+def _told(look: Look) -> str:
+    """What rank 0 tells of the exception; nothing where none was to be raised."""
+    return look.left("exception")[0] or ""
 
 
 exercise = Exercise(
@@ -136,71 +125,77 @@ exercise = Exercise(
     "the next epoch; a file that is no whole checkpoint gives an exception that names it, and "
     "nothing is changed.",
     visible=(
-        Case(2, 1), Case(2, 2, {"wrapped": True, "file": "from a GPU", "epoch": 0}),
-        Case(1, 3, {"file": "missing"}), Case(1, 4, {"file": "truncated"}),
+        Case(2, 1),
+        Case(2, 2, {"wrapped": True, "file": "from a GPU", "epoch": 0}),
+        Case(1, 3, {"file": "missing"}),
+        Case(1, 4, {"file": "truncated"}),
         Case(1, 5, {"file": "another dict"}),
     ),
     hints=(
         Hint(
-            "not FileNotFoundError", lambda look: _kind(look) == "missing"
-            and look.got[0]["exception"] != "FileNotFoundError",
+            "not FileNotFoundError",
+            lambda look: look.case.get("file") == "missing" and _told(look) != "FileNotFoundError",
             "A file that is not there has its own exception, FileNotFoundError: whoever resumes "
             "wants to tell a first start from a damaged file.",
         ),
         Hint(
-            "damaged file taken", lambda look: look.got[0].get("exception") == "nothing raised",
+            "damaged file taken",
+            lambda look: _told(look) == "nothing raised",
             "The file is no checkpoint of this lab, and no exception said so.",
         ),
         Hint(
-            "another model's", lambda look: "another model" in look.got[0].get("exception", ""),
+            "another model's",
+            lambda look: "another model" in _told(look),
             "The file is a whole checkpoint of another model: none of its names is in this one, so "
             "that nothing was loaded, and no exception said so. load_state_dict does, unless it is "
             "told not to be strict.",
         ),
         Hint(
             "path not named",
-            lambda look: any(got.get("exception") == "without the path" for got in look.got),
+            lambda look: "without the path" in look.left("exception"),
             "The exception does not say which file is damaged: catch what torch.load (or a missing "
             "entry) raises and raise one of your own, with the path in its message.",
         ),
         Hint(
-            "half loaded", lambda look: "exception" in look.got[0] and _state_wrong(look),
+            "half loaded",
+            lambda look: _told(look) and look.differs("model", "momentum", "learning rate"),
             "The exception came too late: model or optimizer were changed before it. See that "
             "everything is there first, then load. (Where you put back what was there before, copy "
             "it first: state_dict() gives the tensors themselves.)",
         ),
         Hint(
             "rank 0 alone",
-            lambda look: look.size > 1 and not look.same(
-                look.got[0]["model"], look.got[look.size - 1]["model"]
-            ),
+            lambda look: not look.same(look.left("model")[0], look.left("model")[-1]),
             "Not every rank has loaded: each reads the file itself.",
         ),
         Hint(
-            "no int", lambda look: type(look.got[0].get("returned", 0)) is not int,
+            "no int",
+            lambda look: type(look.got[0].get("returned", 0)) is not int,
             "Return the next epoch as a plain int.",
         ),
         Hint(
             "same epoch again",
-            lambda look: look.got[0]["returned"] == look.expected[0]["returned"] - 1,
+            lambda look: look.returned[0] == look.wanted[0] - 1,
             "The file has the epoch that was finished; the one to return is the next.",
         ),
         Hint(
-            "model not loaded", lambda look: look.differs("model"),
+            "model not loaded",
+            lambda look: look.differs("model"),
             "The model is not the one from the file (buffers of BatchNorm included).",
         ),
         Hint(
             "optimizer not loaded",
-            lambda look: look.differs("momentum") or look.differs("learning rate"),
+            lambda look: look.differs("momentum", "learning rate"),
             "The optimizer is not the one from the file: its momentum belongs to the training as "
             "much as the weights.",
         ),
     ),
     advice=(
         Advice(
-            "no map_location", "Attempting to deserialize object on",
+            "no map_location",
+            "Attempting to deserialize object on",
             "The file may come from a GPU that is not here: map_location says where the tensors go "
             "when they are loaded.",
         ),
     ),
-)  # fmt: skip
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import zlib
 
-from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 
 _ENTRIES = "state dict's names and shapes"
@@ -16,6 +16,7 @@ _OTHER_OUTPUTS = "Module with other outputs than ResNet-18's for the same weight
 def _no_downloads(asked: list[str]):
     """Note requests for pretrained weights, and answer them with an untrained network's."""
     import importlib
+    from unittest import mock
 
     from distlab.training.vision import models
 
@@ -23,23 +24,16 @@ def _no_downloads(asked: list[str]):
         asked.append(str(url))
         return models.resnet18().state_dict()
 
-    places = [
-        (importlib.import_module(name), "load_state_dict_from_url")
+    with contextlib.ExitStack() as stack:
         for name in (
             "torch.hub",
             "torchvision._internally_replaced_utils",
             "torchvision.models._api",
-        )
-    ]
-    places = [(module, name) for module, name in places if hasattr(module, name)]
-    real = [getattr(module, name) for module, name in places]
-    for module, name in places:
-        setattr(module, name, instead)
-    try:
+        ):
+            module = importlib.import_module(name)
+            if hasattr(module, "load_state_dict_from_url"):
+                stack.enter_context(mock.patch.object(module, "load_state_dict_from_url", instead))
         yield
-    finally:
-        for (module, name), was in zip(places, real, strict=True):
-            setattr(module, name, was)
 
 
 def _output(model, images):
@@ -102,6 +96,11 @@ def _build_twice(function, rank, size, inputs):
     }
 
 
+def _shape(look: Look, name: str) -> list[int] | None:
+    """The shape of what is under this name in the state dict."""
+    return look.left("shapes")[0][name]
+
+
 exercise = Exercise(
     points=2,
     make=lambda case: [dict(case.params) for _ in range(case.size)],
@@ -120,18 +119,18 @@ exercise = Exercise(
         ),
         Hint(
             "no module",
-            lambda look: look.got[0]["returned"] != "Module",
+            lambda look: look.returned[0] != "Module",
             "What came back is no model: is the network returned, and is the constructor called?",
         ),
         Hint(
             "weights downloaded",
-            lambda look: look.got[0]["weights downloaded"],
+            lambda look: look.left("weights downloaded")[0],
             "This asks torchvision for pretrained weights: the lab trains from scratch, also where "
             "there is no network.",
         ),
         Hint(
             "parameters frozen",
-            lambda look: bool(look.got[0]["frozen parameters"]),
+            lambda look: look.left("frozen parameters")[0],
             "Some parameters do not require a gradient: here nothing is frozen, DDP would not even "
             "look at them.",
         ),
@@ -142,24 +141,21 @@ exercise = Exercise(
         ),
         Hint(
             "stem changed",
-            lambda look: (
-                look.got[0]["shapes"]["conv1.weight"] != [64, 3, 7, 7]
-                and look.got[0]["shapes"]["conv1.weight"] is not None
-            ),
+            lambda look: _shape(look, "conv1.weight") not in ([64, 3, 7, 7], None),
             "The first convolution is another one. Small stems are popular for 32×32 images, but "
             "here the network is torchvision's own.",
         ),
         Hint(
             "wrong head",
             lambda look: (
-                look.got[0]["shapes"]["fc.weight"] != look.expected[0]["shapes"]["fc.weight"]
-                and look.got[0]["shapes"]["conv1.weight"] is not None
+                _shape(look, "fc.weight") != look.asked("shapes")[0]["fc.weight"]
+                and _shape(look, "conv1.weight") is not None
             ),
             "The last layer, fc, is not the one for this number of classes (1000 is ImageNet's).",
         ),
         Hint(
             "other names",
-            lambda look: look.got[0][_ENTRIES] != look.expected[0][_ENTRIES],
+            lambda look: look.differs(_ENTRIES),
             "Names, shapes or number of the state dict's entries are not resnet18's: another "
             "depth, a wrapper around it, or a head of several layers. A checkpoint would not fit.",
         ),

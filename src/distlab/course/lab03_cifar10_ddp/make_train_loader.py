@@ -19,7 +19,7 @@ def _read_two_epochs(function, rank, size, inputs):
         return {"returned": type(loader).__name__}
     sampler = loader.sampler
     if not isinstance(sampler, DistributedSampler):
-        epochs = [[b[0].tolist() for b in loader]]
+        epochs = [[batch[0].tolist() for batch in loader]]
         return {"returned": "DataLoader", "sampler": type(sampler).__name__, "epochs": epochs}
     epochs = []
     for epoch in (0, 1):
@@ -33,16 +33,26 @@ def _read_two_epochs(function, rank, size, inputs):
     }
 
 
-def _batches(look: Look, rank: int, epoch: int = 0) -> list[list[int]]:
-    return look.got[rank]["epochs"][epoch]
+def _orders(look: Look) -> list[list[list[int]]]:
+    """The samples of each rank's first epoch, as they follow each other: [asked for, found]."""
+    return [
+        [[i for batch in epochs[0] for i in batch] for epochs in pair]
+        for pair in look.pairs("epochs")
+    ]
 
 
-def _indices(look: Look, rank: int, epoch: int = 0) -> list[int]:
-    return [i for batch in _batches(look, rank, epoch) for i in batch]
+def _divided(look: Look) -> bool:
+    """Did rank 0 go through a share of the dataset?"""
+    want, got = _orders(look)[0]
+    return len(got) == len(want) < look.inputs[0]["n"]
 
 
-def _expected_count(look: Look, rank: int) -> int:
-    return sum(map(len, look.expected[rank]["epochs"][0]))
+def _as_in_the_dataset(look: Look) -> bool:
+    n, size = look.inputs[0]["n"], look.size
+    return all(
+        got == [i % n for i in range(rank, rank + size * len(want), size)]
+        for rank, (want, got) in enumerate(_orders(look))
+    )
 
 
 exercise = Exercise(
@@ -58,15 +68,12 @@ exercise = Exercise(
     hints=(
         Hint(
             "no loader",
-            lambda look: look.got[0]["returned"] != "DataLoader",
+            lambda look: look.returned[0] != "DataLoader",
             "Return a torch.utils.data.DataLoader.",
         ),
         Hint(
             "divided without DistributedSampler",
-            lambda look: (
-                look.got[0]["sampler"] != "DistributedSampler"
-                and len(_indices(look, 0)) == _expected_count(look, 0) < look.inputs[0]["n"]
-            ),
+            lambda look: look.left("sampler")[0] != "DistributedSampler" and _divided(look),
             "This rank got a share of the dataset, but loader.sampler is no DistributedSampler: it "
             "is a sampler of your own, or one that a DataLoader makes for itself where it has a "
             "batch_sampler or a part of the dataset. Give the loader the whole dataset and, as "
@@ -74,49 +81,38 @@ exercise = Exercise(
         ),
         Hint(
             "shuffled without sampler",
-            lambda look: look.got[0]["sampler"] != "DistributedSampler",
+            lambda look: look.left("sampler")[0] != "DistributedSampler",
             "loader.sampler is no DistributedSampler: every rank would go through the whole "
             "dataset by itself. The sampler divides and shuffles; the loader then must not.",
         ),
         Hint(
             "wrong share",
-            lambda look: any(look.got[r]["share"] != [r, look.size] for r in look.ranks),
+            lambda look: look.differs("share"),
             "The sampler's share is not this rank's: it has to be told rank and number of ranks, "
             "each in its place (num_replicas is the number of ranks).",
         ),
         Hint(
             "dropped",
-            lambda look: any(len(_indices(look, r)) < _expected_count(look, r) for r in look.ranks),
+            lambda look: any(len(got) < len(want) for want, got in _orders(look)),
             "Samples were left out: both the sampler and the loader have a drop_last, and neither "
             "may drop here.",
         ),
         Hint(
             "not shuffled",
-            lambda look: all(
-                _indices(look, r)
-                == [
-                    i % look.inputs[0]["n"]
-                    for i in range(r, r + look.size * _expected_count(look, r), look.size)
-                ]
-                for r in look.ranks
-            ),
+            _as_in_the_dataset,
             "The order is that of the dataset: the sampler does not shuffle.",
         ),
         Hint(
             "wrong batch size",
             lambda look: any(
-                [len(b) for b in _batches(look, r)]
-                != [len(b) for b in look.expected[r]["epochs"][0]]
-                for r in look.ranks
+                list(map(len, got[0])) != list(map(len, want[0]))
+                for want, got in look.pairs("epochs")
             ),
             "batch_size is what each rank takes at a time, not what all take together.",
         ),
         Hint(
             "seed not used",
-            lambda look: any(
-                _indices(look, r) != [i for b in look.expected[r]["epochs"][0] for i in b]
-                for r in look.ranks
-            ),
+            lambda look: any(want != got for want, got in _orders(look)),
             "The shares are fine, but the order is not the one of this seed: the sampler has an "
             "argument for it, the same on all ranks.",
         ),

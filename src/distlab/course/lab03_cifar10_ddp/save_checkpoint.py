@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ class _Audit:
         self.folder, self.events = str(folder), []
         try:
             with _torch_tells_of_writing():
-                yield
+                yield self.events
         finally:
             self.folder = ""
 
@@ -96,78 +96,65 @@ _audit = _Audit()
 
 def _save_watched(function, rank, size, inputs):
     """Save into a folder of this rank's own. The older checkpoint there, if any, is held open."""
-    import torch
-
     model, optimizer = model_and_optimizer(inputs["seed"], inputs["width"], lr=0.25)
     model = on_device(model, inputs["wrapped"])
-    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoint-")))
-    path = folder / "model.pth"
     older = b"an older checkpoint, whole " * 40
     failing = inputs["file"] == "failing"
-    try:
+    with tempfile.TemporaryDirectory(prefix="checkpoint-", ignore_cleanup_errors=True) as made:
+        folder = Path(os.path.realpath(made))
+        path = folder / "model.pth"
         path.write_bytes(older)
         with path.open("rb") as held:
             if inputs["file"] == "none":
                 path.unlink()
             before = _bytes(path)
-            with _audit.watching(folder):
-                if failing:
-                    _save_without_room(function, path, model, optimizer, inputs["epoch"])
-                else:
-                    function(PathText(path), model, optimizer, inputs["epoch"])
-                events = list(_audit.events)
+            room = _without_room() if failing else contextlib.nullcontext()
+            with _audit.watching(folder) as events, room:
+                function(PathText(path), model, optimizer, inputs["epoch"])
             kept = held.read() == older
         result: dict[str, Any] = {}
         if before is not None:
-            result["older file"] = _fate(path, events, kept, older, failing)
+            lost = failing and _bytes(path) != older
+            result["older file"] = "lost when a save failed" if lost else _fate(path, events, kept)
         if failing:
             return result
         changed = _bytes(path) != before
-        others = [name for name in os.listdir(folder) if name != path.name]
         if rank:
+            others = {*os.listdir(folder)} - {path.name}
             written = changed or others or any(event[0] == "open" for event in events)
             return {"files": "written" if written else "none written"}
         result["files"] = "written" if changed else "none written"
-        result["checkpoint"] = _content(path) if changed else None
-        result["optimizer"] = None
-        if changed and isinstance(result["checkpoint"], dict):
-            result["optimizer"] = _restored(torch, path)
+        result["checkpoint"], result["optimizer"] = _content(path) if changed else (None, None)
         return result
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def _fate(path: Path, events: list, kept: bool, older: bytes, failing: bool) -> str:
+def _fate(path: Path, events: list, kept: bool) -> str:
     """What became of the file that lay there before."""
-    if failing and _bytes(path) != older:
-        return "lost when a save failed"
-    overwritten = "overwritten in place"
-    if ("refused", str(path)) in events:
-        overwritten = "overwritten by a file from elsewhere"
-    if not kept:
-        return overwritten
-    for event, *names in events:
-        if event == "os.remove" and names[0] == str(path):
-            return "removed before the new one was there"
-        if event == "os.rename" and names[0] == str(path):
-            return "moved away before the new one was there"
-        if event in ("open", "os.truncate") and names[0] == str(path):
-            return overwritten
-    return "whole at every moment"
+    refused = ("refused", str(path)) in events
+    overwritten = "overwritten by a file from elsewhere" if refused else "overwritten in place"
+    fates = {
+        "os.remove": "removed before the new one was there",
+        "os.rename": "moved away before the new one was there",
+        "os.truncate": overwritten,
+        "open": overwritten,
+    }
+    found = [fates[event] for event, name, *_ in events if name == str(path) and event in fates]
+    return [*found, "whole at every moment"][0] if kept else overwritten
 
 
-def _save_without_room(function, path: Path, model, optimizer, epoch: int) -> None:
-    """Save where no file may grow beyond 32 kB: any save of a larger model fails midway."""
+@contextlib.contextmanager
+def _without_room():
+    """No file may grow beyond 32 kB: any save of a larger model fails midway."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (32_768, hard))
     try:
-        function(PathText(path), model, optimizer, epoch)
+        yield
     except NotImplementedError:
         raise
     except Exception:  # that it fails is right; what it leaves behind is asked
@@ -176,42 +163,50 @@ def _save_without_room(function, path: Path, model, optimizer, epoch: int) -> No
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def _content(path: Path) -> Any:
-    """The checkpoint in the file, without its optimizer, whose form varies with torch."""
+def _content(path: Path) -> tuple[Any, Any]:
+    """The checkpoint in the file without its optimizer, whose form varies with torch, and what
+    comes back of that.
+    """
     import torch
 
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        return f"a file that torch.load cannot read ({type(error).__name__})"
+        return f"a file that torch.load cannot read ({type(error).__name__})", None
     if not isinstance(content, dict):
-        return f"a {type(content).__name__}"
-    return {
-        "keys": sorted(map(str, content)),
-        "model": dict(content["model"]) if isinstance(content.get("model"), dict) else None,
-        "epoch": content.get("epoch"),
-    }
+        return f"a {type(content).__name__}", None
+    model, optimizer = (
+        dict(content[name]) if isinstance(content.get(name), dict) else None
+        for name in ("model", "optimizer")
+    )
+    checkpoint = {"keys": sorted(map(str, content)), "model": model, "epoch": content.get("epoch")}
+    return checkpoint, None if None in (model, optimizer) else _restored(model, optimizer)
 
 
-def _restored(torch, path: Path) -> Any:
-    """An optimizer's momentum and rate, brought back from the file."""
-    content = torch.load(path, map_location="cpu", weights_only=True)
-    if not isinstance(content.get("optimizer"), dict) or not isinstance(content.get("model"), dict):
-        return None
-    weight = next(iter(content["model"].values()), None)
+def _restored(model_state: dict, optimizer_state: dict) -> Any:
+    """An optimizer's momentum and rate, brought back from what was saved."""
+    import torch
+
+    weight = next(iter(model_state.values()), None)
     if not isinstance(weight, torch.Tensor) or weight.dim() != 2:
         return None
     model, optimizer = model_and_optimizer(0, weight.shape[0], lr=1.0)
     try:
-        optimizer.load_state_dict(content["optimizer"])
+        optimizer.load_state_dict(optimizer_state)
     except Exception:
         return "not a state dict of this optimizer"
     state = state_of(model, optimizer)
     return {"momentum": state["momentum"], "learning rate": state["learning rate"]}
 
 
-def _older(look: Look) -> list[str]:
-    return [look.got[r].get("older file", "") for r in look.ranks]
+def _older_was(*fates: str) -> Callable[[Look], bool]:
+    """A hint's `shows`: did one of these become of an older file?"""
+    return lambda look: not {*fates}.isdisjoint(look.left("older file"))
+
+
+def _saved(look: Look) -> Any:
+    """The checkpoint of rank 0."""
+    return look.left("checkpoint")[0]
 
 
 exercise = Exercise(
@@ -221,84 +216,92 @@ exercise = Exercise(
     asks="save_checkpoint lets rank 0 alone write the bare model's state dict, the optimizer's and "
     "the epoch just finished, so that at every moment a whole checkpoint lies at the path.",
     visible=(
-        Case(2, 1), Case(3, 2, {"wrapped": True, "epoch": 0}),
+        Case(2, 1),
+        Case(3, 2, {"wrapped": True, "epoch": 0}),
         Case(1, 3, {"file": "failing", "width": 6000}),
     ),
     hints=(
         Hint(
             "another rank writes",
-            lambda look: look.got[0].get("files") == "none written"
-            and any(look.got[r]["files"] == "written" for r in look.ranks),
+            lambda look: (
+                look.left("files")[0] == "none written" and "written" in look.left("files")
+            ),
             "Another rank than 0 wrote, and rank 0 did not.",
         ),
         Hint(
             "every rank writes",
-            lambda look: any(look.got[r]["files"] == "written" for r in look.ranks if r),
+            lambda look: "written" in look.left("files")[1:],
             "Other ranks than 0 wrote too: on a shared disk they write over each other.",
         ),
         Hint(
-            "nothing written", lambda look: look.got[0].get("files") == "none written",
+            "nothing written",
+            lambda look: look.left("files")[0] == "none written",
             "After the call there was no new checkpoint at the path.",
         ),
         Hint(
-            "lost when a save failed", lambda look: "lost when a save failed" in _older(look),
+            "lost when a save failed",
+            _older_was("lost when a save failed"),
             "A save that failed midway (disk full) took the older checkpoint along. Write beside "
             "it first, and let the new file take the old one's place in one step, and only when it "
             "is whole: not in a `finally`, nor after an `except` that goes on.",
         ),
         Hint(
             "moved by copying",
-            lambda look: "overwritten by a file from elsewhere" in _older(look),
+            _older_was("overwritten by a file from elsewhere"),
             "The new checkpoint was written elsewhere and then moved. Between two file systems a "
             "move is a copy, which writes over the older checkpoint in place: a job that is killed "
             "in the middle has neither. Write into the folder where the file is to stay.",
         ),
         Hint(
-            "overwritten in place", lambda look: "overwritten in place" in _older(look),
+            "overwritten in place",
+            _older_was("overwritten in place"),
             "The older checkpoint was written over in place: a job that is killed in the middle "
             "has neither. Write beside it first; one system call puts a finished file in another's "
             "place.",
         ),
         Hint(
-            "gap", lambda look: any("before the new one" in was for was in _older(look)),
+            "gap",
+            _older_was(
+                "removed before the new one was there", "moved away before the new one was there"
+            ),
             "The older file was taken away before the new one was in its place: for a moment there "
             "is none. There is a call that replaces a file in one step.",
         ),
         Hint(
-            "no state dict", lambda look: isinstance(look.got[0]["checkpoint"], str)
-            and "cannot read" in look.got[0]["checkpoint"],
+            "no state dict",
+            lambda look: isinstance(_saved(look), str) and "cannot read" in _saved(look),
             "torch.load refuses the file: it holds whole objects where state dicts should be.",
         ),
         Hint(
             "module. in the names",
-            lambda look: any(
-                name.startswith("module.") for name in look.got[0]["checkpoint"]["model"]
-            ),
+            lambda look: any(name.startswith("module.") for name in _saved(look)["model"]),
             "The names begin with `module.`: that is the DDP wrapper's state dict. Save the module "
             "inside, so that also a single process can load it.",
         ),
         Hint(
             "wrong keys",
-            lambda look: look.got[0]["checkpoint"]["keys"] != ["epoch", "model", "optimizer"],
+            lambda look: _saved(look)["keys"] != ["epoch", "model", "optimizer"],
             'The file holds something other than a dict of "model", "optimizer" and "epoch".',
         ),
         Hint(
             "next epoch",
-            lambda look: look.got[0]["checkpoint"]["epoch"]
-            == look.expected[0]["checkpoint"]["epoch"] + 1,
+            lambda look: _saved(look)["epoch"] == look.asked("checkpoint")[0]["epoch"] + 1,
             "Save the epoch that was just finished; which one is next is the loader's business.",
         ),
         Hint(
-            "objects saved", lambda look: look.got[0]["checkpoint"]["model"] is None
-            or not isinstance(look.got[0]["optimizer"], dict),
+            "objects saved",
+            lambda look: (
+                _saved(look)["model"] is None or not isinstance(look.left("optimizer")[0], dict)
+            ),
             "Save state dicts, not the objects themselves.",
         ),
     ),
     advice=(
         STATE_DICT,
         Advice(
-            "no older file", r"No such file or directory: '[^']*/model\.pth'",
+            "no older file",
+            r"No such file or directory: '[^']*/model\.pth'",
             "At the first save nothing lies at the path yet: only its folder is there.",
         ),
     ),
-)  # fmt: skip
+)

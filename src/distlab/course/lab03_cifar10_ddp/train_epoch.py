@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from distlab.course.lab03_cifar10_ddp.looks import (
-    no_float,
-    none_somewhere,
-    returned_number,
-    unequal_results,
-)
+from distlab.course.lab03_cifar10_ddp.looks import no_float, none_somewhere, unequal_results
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank import world
-from distlab.rank.models import in_ddp
+from distlab.rank.models import in_ddp, parameters, set_to
 
 #: the dataset holds this many times the samples of a rank's share. No number of ranks or batches:
 #: a figure that was divided by one of these is told apart
@@ -29,9 +26,8 @@ def _shares(case: Case) -> list[dict]:
     ]
     inputs = []
     for rank in range(case.size):
-        n = batch * batches
-        if not case.get("equal"):
-            n -= (rank * 2) % (batch - 1)
+        missing = 0 if case.get("equal") else (rank * 2) % (batch - 1)
+        n = batch * batches - missing
         generator = case.generator(rank)
         inputs.append(
             {
@@ -48,17 +44,15 @@ def _shares(case: Case) -> list[dict]:
 
 
 def _network(weights):
-    import torch
     from torch import nn
 
-    model = nn.Sequential(
-        nn.Flatten(), nn.Linear(12, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 3)
+    return nn.Sequential(
+        nn.Flatten(),
+        set_to(nn.Linear(12, 6), *weights[:2]),
+        nn.BatchNorm1d(6),
+        nn.ReLU(),
+        set_to(nn.Linear(6, 3), *weights[2:]),
     )
-    with torch.no_grad():
-        for layer, (weight, bias) in ((1, weights[:2]), (4, weights[2:])):
-            model[layer].weight.copy_(weight)
-            model[layer].bias.copy_(bias)
-    return model
 
 
 def _noting_sampler(n: int, rank: int, size: int, told: list):
@@ -69,21 +63,12 @@ def _noting_sampler(n: int, rank: int, size: int, told: list):
     from torch.utils.data.distributed import DistributedSampler
 
     class Sampler(DistributedSampler):
-        def __init__(self):
-            super().__init__(range(n * size), num_replicas=size, rank=rank, seed=5)
-
-        def set_epoch(self, epoch):
-            self.epoch = epoch
-
         def __iter__(self):
             told.append(int(self.epoch))
             generator = torch.Generator().manual_seed(5 + int(self.epoch))
             return iter(torch.randperm(n, generator=generator).tolist())
 
-        def __len__(self):
-            return n
-
-    sampler = Sampler()
+    sampler = Sampler(range(n * size), size, rank, seed=5)
     sampler.epoch = -1  # nobody has told it yet
     return sampler
 
@@ -105,13 +90,11 @@ def _train_one_epoch(function, rank, size, inputs):
     optimizer = torch.optim.SGD(model.parameters(), lr=inputs["lr"], momentum=inputs["momentum"])
     if inputs["momentum"]:
         _one_step_before(bare, optimizer)
-    epoch = inputs["epoch"]
-    result = function(model, loader, optimizer, device, epoch)
     left = {
-        "returned": result,
+        "returned": function(model, loader, optimizer, device, inputs["epoch"]),
         "sampler's epoch": told,
         "mean of BatchNorm": bare[2].running_mean.clone(),
-        "parameters": [p.detach().clone() for p in bare.parameters()],
+        "parameters": parameters(bare),
     }
     if inputs["momentum"]:
         left["learning rate"] = float(optimizer.param_groups[0]["lr"])
@@ -126,23 +109,32 @@ def _one_step_before(model, optimizer) -> None:
     optimizer.zero_grad()
 
 
-def _told_no_epoch(look: Look) -> bool:
-    return any(set(look.got[r]["sampler's epoch"]) == {-1} for r in look.ranks)
+def _figure(name: str, shows: Callable[[Look], bool], says: str) -> Hint:
+    """A hint for who trained right and returned another figure."""
+    return Hint(
+        name,
+        lambda look: not look.differs("parameters") and look.differs("returned") and shows(look),
+        says,
+    )
 
 
-def _trained_right(look: Look) -> bool:
-    return not look.differs("parameters") and not look.differs("sampler's epoch")
+def _is_times(look: Look, factor: float | np.ndarray, rtol: float = 1e-4) -> bool:
+    """Did each rank return the right figure times this factor, or times its own one of several?"""
+    figures = np.multiply(look.wanted, factor)
+    return all(
+        isinstance(got, float) and abs(got - figure) <= rtol * max(abs(figure), 1e-3)
+        for got, figure in zip(look.returned, figures, strict=True)
+    )
 
 
-def _values_right(look: Look) -> bool:
-    """Training is right, and what is returned is not."""
-    return _trained_right(look) and look.differs("returned")
+def _samples(look: Look) -> np.ndarray:
+    """Each rank's number of samples."""
+    return np.array([len(images) for images in look.given("images")])
 
 
-def _over_own_samples(look: Look) -> list[float]:
-    """For each rank the sum of all ranks' losses by its own number of samples."""
-    counts = [len(inputs["images"]) for inputs in look.inputs]
-    return [look.expected[r]["returned"] * sum(counts) / counts[r] for r in look.ranks]
+def _all_by_own(look: Look) -> np.ndarray:
+    """By what the figure is too large on each rank that divides by its own number of samples."""
+    return _samples(look).sum() / _samples(look)
 
 
 exercise = Exercise(
@@ -160,16 +152,18 @@ exercise = Exercise(
     hints=(
         Hint(
             "epoch passed twice",
-            lambda look: any(len(look.got[r]["sampler's epoch"]) != 1 for r in look.ranks),
+            lambda look: any(len(told) != 1 for told in look.left("sampler's epoch")),
             "One call is one pass over the loader: here it was begun another number of times.",
         ),
         Hint(
-            "set_epoch forgotten", _told_no_epoch,
+            "set_epoch forgotten",
+            lambda look: [-1] in look.left("sampler's epoch"),
             "The sampler was not told the epoch before the loop over the loader began: every epoch "
             "would have the same order.",
         ),
         Hint(
-            "wrong epoch", lambda look: look.differs("sampler's epoch"),
+            "wrong epoch",
+            lambda look: look.differs("sampler's epoch"),
             "The sampler was told another epoch than the given one, or only after the loop had "
             "begun.",
         ),
@@ -177,75 +171,63 @@ exercise = Exercise(
         no_float,
         Hint(
             "eval mode",
-            lambda look: any(
-                not np.asarray(look.got[r]["mean of BatchNorm"]).any() for r in look.ranks
-            ),
+            lambda look: any(not mean.any() for mean in look.left("mean of BatchNorm")),
             "BatchNorm has not moved its running mean: the model was in eval mode. Whoever "
             "evaluated before left it there.",
         ),
         Hint(
             "no step",
             lambda look: all(
-                look.same(list(look.inputs[r]["weights"][:1]), look.got[r]["parameters"][:1])
-                for r in look.ranks
+                look.same(look.inputs[0]["weights"][0], left[0]) for left in look.left("parameters")
             ),
             "The parameters are those from before: the optimizer has not made a step.",
         ),
-        Hint(
+        _figure(
             "divided by the dataset",
-            lambda look: _values_right(look)
-            and (
-                returned_number(look, [e["returned"] / _TIMES for e in look.expected])
-                or returned_number(look, [figure / _TIMES for figure in _over_own_samples(look)])
-            ),
+            lambda look: _is_times(look, 1 / _TIMES) or _is_times(look, _all_by_own(look) / _TIMES),
             "Training is right, but the sum was divided by len(loader.dataset): that is the whole "
             "dataset, of which the sampler gives this rank a share. Count the samples that come "
             "out of the loader.",
         ),
-        Hint(
+        _figure(
             "divided by own samples",
-            lambda look: _values_right(look) and look.size > 1
-            and returned_number(look, _over_own_samples(look), 1e-4),
+            lambda look: look.size > 1 and _is_times(look, _all_by_own(look)),
             "Training is right, but the sum over all ranks was divided by this rank's own number "
             "of samples: that number has to be added up over the ranks too.",
         ),
-        Hint(
+        _figure(
             "divided by ranks as well",
-            lambda look: _values_right(look) and look.size > 1
-            and returned_number(look, [e["returned"] / look.size for e in look.expected]),
+            lambda look: look.size > 1 and _is_times(look, 1 / look.size),
             "Training is right, but the figure is the mean, divided by the number of ranks once "
             "more: each sample counts once in what the sum over all ranks is divided by.",
         ),
-        Hint(
-            "each rank its own", lambda look: _values_right(look) and unequal_results(look),
+        _figure(
+            "each rank its own",
+            unequal_results,
             "Training is right, but each rank returned its own figure: the ranks have to put "
             "theirs together, and each gets the result.",
         ),
-        Hint(
+        _figure(
             "sum over ranks",
-            lambda look: _values_right(look) and look.size > 1
-            and returned_number(
-                look, [look.expected[r]["returned"] * look.size for r in look.ranks], 0.2
-            ),
+            lambda look: look.size > 1 and _is_times(look, look.size, 0.2),
             "Training is right, but the figure is about as many times too large as there are "
             "ranks: a sum over ranks is no mean.",
         ),
-        Hint(
+        _figure(
             "not weighted by samples",
-            lambda look: _values_right(look)
-            and returned_number(look, [look.expected[r]["returned"] for r in look.ranks], 0.15)
-            and len({len(i["images"]) for i in look.inputs}) > 1,
+            lambda look: _is_times(look, 1, 0.15) and len({*_samples(look)}) > 1,
             "Training is right and the figure nearly. Two things to look at: batches and ranks do "
             "not have equally many samples, so that a mean of means counts some samples more than "
             "others; and each loss is the one before its step.",
         ),
-        Hint(
-            "loss not that before the step", _values_right,
+        _figure(
+            "loss not that before the step",
+            lambda look: True,
             "Training is right, but the figure is another than the cross-entropy before each step.",
         ),
         Hint(
             "BatchNorm moved otherwise",
-            lambda look: _trained_right(look) and look.differs("mean of BatchNorm"),
+            lambda look: not look.differs("parameters") and look.differs("mean of BatchNorm"),
             "Parameters and figure are right, BatchNorm's running mean is not: each batch goes "
             "through the model once, in train mode, and DDP takes the mean from rank 0 before each "
             "forward pass. (Within model.join() it takes the last rank's. That is for ranks with "
@@ -253,16 +235,13 @@ exercise = Exercise(
         ),
         Hint(
             "learning rate changed",
-            lambda look: look.case.get("momentum")
-            and not look.differs("parameters")
-            and look.differs("learning rate"),
+            lambda look: not look.differs("parameters") and look.differs("learning rate"),
             "This epoch is right, but the optimizer's learning rate is another after it, and the "
             "next epoch goes on with that. Whoever calls train_epoch decides on the learning rate.",
         ),
         Hint(
             "gradients kept",
-            lambda look: not look.differs("sampler's epoch") and look.differs("parameters")
-            and not _unequal_parameters(look),
+            lambda look: look.differs("parameters") and not look.ranks_differ("parameters"),
             "The ranks agree on parameters that are not right: look at the order of zero_grad, "
             "backward and step, at the loss, at what it is divided by, and at what else changes "
             "the gradients. The step is the given optimizer's, with its learning rate and the "
@@ -270,15 +249,9 @@ exercise = Exercise(
         ),
         Hint(
             "ranks drift apart",
-            lambda look: _unequal_parameters(look),
+            lambda look: look.ranks_differ("parameters"),
             "The ranks end with unequal parameters: the forward pass has to go through the DDP "
             "module, not through the module inside.",
         ),
     ),
-)  # fmt: skip
-
-
-def _unequal_parameters(look: Look) -> bool:
-    return any(
-        not look.same(look.got[0]["parameters"], look.got[r]["parameters"]) for r in look.ranks
-    )
+)

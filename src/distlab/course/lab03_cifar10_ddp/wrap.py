@@ -7,6 +7,7 @@ from typing import Any
 
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
+from distlab.rank.models import gradients, parameters, set_to
 from distlab.rank.pretended_gpus import PretendedGpus
 
 _ON_CPU = "The check also gives a CPU as device on a machine that has GPUs"
@@ -27,14 +28,10 @@ def _linear(case: Case) -> list[dict]:
 
 
 def _small_model(weight, bias):
-    import torch
     from torch import nn
 
-    model = nn.Sequential(nn.Linear(weight.shape[1], weight.shape[0]))
-    with torch.no_grad():
-        model[0].weight.copy_(weight)
-        model[0].bias.copy_(bias)
-    return model
+    outputs, inputs = weight.shape
+    return nn.Sequential(set_to(nn.Linear(inputs, outputs), weight, bias))
 
 
 def _wrap_and_step(function, rank, size, inputs):
@@ -62,12 +59,12 @@ def _wrap_and_step(function, rank, size, inputs):
         "device_ids": "fitting"
         if _ids(wrapped.device_ids) == ([] if device.type == "cpu" else [device.index])
         else "others",
-        "parameters": [p.detach().clone() for p in inside.parameters()],
+        "parameters": parameters(inside),
     }
     # in the model's own dtype: another one than it had is told by its parameters
     batch = inputs["batch"].to(device, next(inside.parameters()).dtype)
     wrapped(batch).square().mean().backward()
-    result["gradients"] = [None if p.grad is None else p.grad.clone() for p in inside.parameters()]
+    result["gradients"] = gradients(inside.parameters())
     there = torch.device("cuda", inputs["index"])
     result["GPU"] = _beside_gpus(function, inputs, there)
     result[_IDS_ON_CPU] = _beside_gpus(function, inputs, torch.device("cpu"))["device_ids"]
@@ -78,11 +75,10 @@ def _ids(device_ids) -> list[int | str]:
     """device_ids as plain numbers: torch takes devices, names and numbers."""
     import torch
 
-    found = []
-    for one in device_ids or []:
-        one = torch.device(one) if isinstance(one, str) else one
-        found.append(one.index if isinstance(one, torch.device) else one)
-    return found
+    return [
+        torch.device(one).index if isinstance(one, (str, torch.device)) else one
+        for one in device_ids or []
+    ]
 
 
 def _beside_gpus(function, inputs, device) -> dict[str, Any]:
@@ -216,10 +212,14 @@ def _plain(name: str) -> str:
 
 def _not_rank_0s(look: Look) -> bool:
     """Has a rank other weights than it should, in the dtype that they should have?"""
-    pairs = [(look.expected[r]["parameters"], look.got[r]["parameters"]) for r in look.ranks]
-    if any([p.dtype for p in wanted] != [p.dtype for p in got] for wanted, got in pairs):
-        return False
-    return any(not look.same(wanted, got) for wanted, got in pairs)
+    return look.differs("parameters") and all(
+        [p.dtype for p in want] == [p.dtype for p in got] for want, got in look.pairs("parameters")
+    )
+
+
+def _beside_a_gpu(look: Look, name: str) -> list[tuple[Any, Any]]:
+    """(asked for, found) by rank, with a GPU as device."""
+    return [(want[name], got[name]) for want, got in look.pairs("GPU")]
 
 
 exercise = Exercise(
@@ -232,7 +232,7 @@ exercise = Exercise(
     hints=(
         Hint(
             "no DDP",
-            lambda look: look.got[0]["returned"] != "DistributedDataParallel",
+            lambda look: look.returned[0] != "DistributedDataParallel",
             "What came back is no DistributedDataParallel module: is the wrapped model returned?",
         ),
         Hint(
@@ -244,9 +244,7 @@ exercise = Exercise(
         ),
         Hint(
             "no gradient",
-            lambda look: any(
-                any(gradient is None for gradient in look.got[r]["gradients"]) for r in look.ranks
-            ),
+            lambda look: any(one is None for found in look.left("gradients") for one in found),
             "A parameter has no gradient after backward: wrapping leaves requires_grad as it is.",
         ),
         Hint(
@@ -258,7 +256,7 @@ exercise = Exercise(
         ),
         Hint(
             "not moved",
-            lambda look: any(look.got[r]["GPU"]["moved to"] is None for r in look.ranks),
+            lambda look: any(got is None for _, got in _beside_a_gpu(look, "moved to")),
             "With a GPU as device the model was never moved there.",
         ),
         Hint(
@@ -269,30 +267,24 @@ exercise = Exercise(
         ),
         Hint(
             "wrong GPU",
-            lambda look: any(
-                look.got[r]["GPU"]["moved to"] != look.expected[r]["GPU"]["moved to"]
-                for r in look.ranks
-            ),
+            lambda look: any(want != got for want, got in _beside_a_gpu(look, "moved to")),
             "With a GPU as device the model went to another one: use the device that is given, "
             "neither the rank's number nor the default.",
         ),
         Hint(
             "no device_ids",
-            lambda look: any(look.got[r]["GPU"]["device_ids"] == [] for r in look.ranks),
+            lambda look: any(got == [] for _, got in _beside_a_gpu(look, "device_ids")),
             "With a GPU as device, DDP was given no device_ids: they name the one GPU of this "
             "process.",
         ),
         Hint(
             "wrong device_ids",
-            lambda look: any(
-                look.got[r]["GPU"]["device_ids"] != look.expected[r]["GPU"]["device_ids"]
-                for r in look.ranks
-            ),
+            lambda look: any(want != got for want, got in _beside_a_gpu(look, "device_ids")),
             "With a GPU as device, device_ids is not that GPU: the device knows its own index.",
         ),
         Hint(
             "device_ids on a CPU",
-            lambda look: any(look.got[r][_IDS_ON_CPU] for r in look.ranks),
+            lambda look: any(look.left(_IDS_ON_CPU)),
             f"{_ON_CPU}, and there DDP was given device_ids: whether there is a GPU is not what "
             "counts, but which device is given.",
         ),
