@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from distlab.course.lab02_toy_model.weights import ranks_differ
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.models import linear
 
 
 def _layers(case: Case) -> list[tuple[int, int]]:
@@ -46,19 +46,15 @@ def _after_backward(inputs):
     from torch import nn
 
     weights = inputs["weights"]
-    linear = [nn.Linear(*reversed(w.shape), dtype=w.dtype, device=w.device) for w in weights[::2]]
+    *layers, unused = map(linear, weights[::2], weights[1::2])
     model = nn.Module()
-    model.layers = nn.ModuleList(linear[:-1])
+    model.layers = nn.ModuleList(layers)
     if inputs["unused"]:
-        model.unused = linear[-1]
-    with torch.no_grad():
-        for layer, weight, bias in zip(linear, weights[::2], weights[1::2], strict=True):
-            layer.weight.copy_(weight)
-            layer.bias.copy_(bias)
+        model.unused = unused
     if inputs["frozen"]:
-        linear[0].requires_grad_(False)
+        layers[0].requires_grad_(False)
     values = inputs["inputs"]
-    for number, layer in enumerate(model.layers):
+    for number, layer in enumerate(layers):
         values = layer(values if number == 0 else torch.relu(values))
     nn.functional.mse_loss(values, inputs["targets"]).backward()
     if inputs["zero"]:
@@ -76,8 +72,13 @@ def _call_average_gradients(function, rank, size, inputs):
     }
 
 
-def _gradients(tree) -> list:
-    return tree["gradients"]
+def _pairs(look: Look) -> list[tuple]:
+    """(asked for, found) of all gradients of all ranks."""
+    return [
+        pair
+        for wanted, found in look.pairs("gradients")
+        for pair in zip(wanted, found, strict=True)
+    ]
 
 
 def _scaled(*factors) -> Callable:
@@ -87,23 +88,12 @@ def _scaled(*factors) -> Callable:
         by = {factor(look) for factor in factors}
         found = [
             {one for one in by if look.same(right * one, got)}
-            for r in look.ranks
-            for right, got in zip(
-                _gradients(look.expected[r]), _gradients(look.got[r]), strict=True
-            )
+            for right, got in _pairs(look)
             if not (right is None and got is None)
         ]
         return all(found) and any(1 not in matching for matching in found)
 
     return shows
-
-
-def _none_filled(look: Look) -> bool:
-    return any(
-        right is None and got is not None
-        for r in look.ranks
-        for right, got in zip(_gradients(look.expected[r]), _gradients(look.got[r]), strict=True)
-    )
 
 
 exercise = Exercise(
@@ -117,7 +107,7 @@ exercise = Exercise(
     hints=(
         Hint(
             "gradient made up",
-            _none_filled,
+            lambda look: any(right is None and got is not None for right, got in _pairs(look)),
             "A parameter that was not used in the forward pass has the gradient None on every "
             "rank, and has to keep it: an optimizer skips None, but steps with a zero.",
         ),
@@ -152,7 +142,7 @@ exercise = Exercise(
         ),
         Hint(
             "some gradients left out",
-            lambda look: ranks_differ(look, _gradients),
+            lambda look: look.ranks_differ("gradients"),
             "The ranks still have different gradients. Every parameter that has a gradient takes "
             "part, on every rank alike, and the result has to end up in its .grad, not in a copy.",
         ),

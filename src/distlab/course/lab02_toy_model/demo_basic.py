@@ -11,7 +11,6 @@ from distlab.course.lab02_toy_model.weights import (
     by_gradients_alone,
     loss_of,
     pinned_weights,
-    ranks_differ,
     starting_from,
 )
 from distlab.exercises.compare import Tolerance
@@ -34,6 +33,8 @@ def _step_inputs(case: Case) -> list[dict]:
 @contextlib.contextmanager
 def _hooks_are_ddps():
     """Record what a communication hook does as DDP's own, like the all-reduce that it replaces."""
+    from unittest import mock
+
     from torch.nn.parallel import DistributedDataParallel
 
     from distlab.rank import recording
@@ -48,11 +49,8 @@ def _hooks_are_ddps():
 
         return registered(self, state, own if callable(hook) else hook)
 
-    DistributedDataParallel.register_comm_hook = register_comm_hook
-    try:
+    with mock.patch.object(DistributedDataParallel, "register_comm_hook", register_comm_hook):
         yield
-    finally:
-        DistributedDataParallel.register_comm_hook = registered
 
 
 def _call_demo_basic(function, rank, size, inputs):
@@ -77,31 +75,40 @@ def _by_gradients_alone(look: Look) -> str | None:
     )
 
 
-def _moved(look: Look, r: int) -> tuple[np.ndarray, np.ndarray]:
-    """How far the parameters moved from rank 0's first ones, flat: (expected, got)."""
-    begin = np.concatenate([w.ravel() for w in look.inputs[0]["weights"]])
+def _moved(look: Look) -> tuple[np.ndarray, np.ndarray]:
+    """How far rank 0's parameters moved, flat: (expected, got)."""
+    expected, got = look.pairs("parameters")[0]
+    begin = look.inputs[0]["weights"]
     return tuple(
-        np.concatenate([p.ravel() for p in tree["parameters"]]) - begin
-        for tree in (look.expected[r], look.got[r])
+        np.concatenate([(p - b).ravel() for p, b in zip(after, begin, strict=True)])
+        for after in (expected, got)
     )
 
 
 def _wrong_length(look: Look) -> bool:
     """Did the parameters move in the right direction by the wrong amount?"""
-    expected, got = _moved(look, 0)
+    expected, got = _moved(look)
     ratio = float(expected @ got / (expected @ expected))
     return abs(ratio - 1) > 0.02 and np.abs(got - ratio * expected).max() < 0.02 * np.abs(got).max()
 
 
+def _losses(look: Look, weights: list) -> list[float]:
+    """Each rank's loss on its own data, with its one of these weights."""
+    return [
+        loss_of(own, given["inputs"], given["targets"])
+        for own, given in zip(weights, look.inputs, strict=True)
+    ]
+
+
 def _one_loss(look: Look) -> bool:
     """Did all ranks return the same loss?"""
-    return look.size > 1 and len({round(got["loss"], 4) for got in look.got}) == 1
+    return look.size > 1 and len({round(loss, 4) for loss in look.left("loss")}) == 1
 
 
 def _of_all(look: Look) -> bool:
     """Is rank 0's loss the mean of what the ranks should have returned, or their sum?"""
-    total = sum(want["loss"] for want in look.expected)
-    return any(np.isclose(look.got[0]["loss"], t, rtol=1e-4) for t in (total, total / look.size))
+    total = sum(look.asked("loss"))
+    return np.isclose(look.left("loss")[0], [total, total / look.size], rtol=1e-4).any()
 
 
 exercise = Exercise(
@@ -116,28 +123,30 @@ exercise = Exercise(
     hints=(
         Hint(
             "ranks ended differently",
-            lambda look: ranks_differ(look, lambda tree: tree["parameters"]),
+            lambda look: None not in look.left("parameters") and look.ranks_differ("parameters"),
             "The ranks ended with different parameters. DDP gives every rank rank 0's weights "
             "when it wraps the model, and averages gradients only of what went through its own "
             "forward.",
         ),
         Hint(
             "loss as a tensor",
-            lambda look: any(holds_a_number(got["loss"]) for got in look.got),
+            lambda look: any(map(holds_a_number, look.left("loss"))),
             "The loss is a tensor of one element, or a number of NumPy's: item() makes a plain "
             "number of it.",
         ),
         Hint(
             "no step",
-            lambda look: bool(np.abs(_moved(look, 0)[1]).max() == 0),
+            lambda look: bool(np.abs(_moved(look)[1]).max() == 0),
             "The parameters are those before the step. The order is forward, loss, backward, step; "
             "the optimizer has to hold the parameters of this very model, and they are read last.",
         ),
         Hint(
             "sum of squares",
             lambda look: all(
-                np.isclose(got["loss"], want["loss"] * given["targets"].size, rtol=1e-4)
-                for got, want, given in zip(look.got, look.expected, look.inputs, strict=True)
+                np.isclose(got, want * targets.size, rtol=1e-4)
+                for (want, got), targets in zip(
+                    look.pairs("loss"), look.given("targets"), strict=True
+                )
             ),
             "The loss is the sum of the squared errors. MSE is their mean over all elements, which "
             "is what the loss function gives when it is not told otherwise.",
@@ -151,17 +160,8 @@ exercise = Exercise(
         ),
         Hint(
             "loss after the step",
-            lambda look: all(
-                np.isclose(
-                    look.got[r]["loss"],
-                    loss_of(
-                        look.expected[r]["parameters"],
-                        look.inputs[r]["inputs"],
-                        look.inputs[r]["targets"],
-                    ),
-                    rtol=1e-5,
-                )
-                for r in look.ranks
+            lambda look: np.allclose(
+                look.left("loss"), _losses(look, look.asked("parameters")), rtol=1e-5
             ),
             "The loss was computed after the step: return the one that the backward pass began "
             "from.",
@@ -181,19 +181,9 @@ exercise = Exercise(
         ),
         Hint(
             "own weights",
-            lambda look: any(
-                np.isclose(
-                    look.got[r]["loss"],
-                    loss_of(
-                        look.inputs[r]["weights"],
-                        look.inputs[r]["inputs"],
-                        look.inputs[r]["targets"],
-                    ),
-                    rtol=1e-5,
-                )
-                for r in look.ranks
-                if r > 0
-            ),
+            lambda look: (
+                np.isclose(look.left("loss"), _losses(look, look.given("weights")), rtol=1e-5)[1:]
+            ).any(),
             "The loss is that of this rank's own first weights: compute it after DDP has wrapped "
             "the model, when all ranks have rank 0's.",
         ),

@@ -9,15 +9,13 @@ import time
 from pathlib import Path
 
 from distlab.course.lab02_toy_model.weights import PATIENCE, pinned_weights, starting_from
-from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import STATE_DICT
 from distlab.rank import sharing, world
 from distlab.rank.sharing import Board, meet
 from distlab.records import reading
 
-_NOBODY: dict = {"folder": "", "log": None, "hold": None, "board": None}
-_watched: dict = dict(_NOBODY)  # what the audit hook looks at
-
+_watched: dict = {"folder": ""}  # what the audit hook looks at
 
 HELD = 1.5  # seconds that rank 0 is held at most while it writes: longer than others may pause
 _BRIEFLY = 0.25  # the same on more than two ranks: a wait that no record shows is held to the end
@@ -103,6 +101,8 @@ def _watching(folder: str, board: Board, most: float):
     """Note whether files in `folder` are written and read here; rank 0 is held while it writes, for
     `most` seconds at most.
     """
+    from unittest import mock
+
     import torch.serialization as serialization
 
     if not _watched.get("hooked"):
@@ -122,13 +122,12 @@ def _watching(folder: str, board: Board, most: float):
         hold()  # the file is there now, and nothing in it
         return file
 
-    serialization._open_zipfile_writer = opened
     _watched.update(folder=folder, log=log, hold=hold, board=board)
     try:
-        yield log
+        with mock.patch.object(serialization, "_open_zipfile_writer", opened):
+            yield log
     finally:
-        _watched.update(_NOBODY)
-        serialization._open_zipfile_writer = writer
+        _watched["folder"] = ""
 
 
 def _in_file(path: Path):
@@ -138,8 +137,7 @@ def _in_file(path: Path):
     if not path.exists():
         return None
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-        return list(state.values())
+        return list(torch.load(path, map_location="cpu", weights_only=True).values())
     except Exception as error:
         return f"nothing that torch.load can read as a state dict ({type(error).__name__})"
 
@@ -173,6 +171,11 @@ def _call_demo_checkpoint(function, rank, size, inputs):
     }
 
 
+def _older(look: Look) -> list | None:
+    """The tensors in the file that lay there before."""
+    return look.inputs[0]["older"]
+
+
 def _own_device(tensors) -> bool:
     """Are they on this rank's device, or the CPU?"""
     import torch
@@ -193,24 +196,21 @@ exercise = Exercise(
     hints=(
         Hint(
             "file removed",
-            lambda look: any(got["file"] is None for got in look.got),
+            lambda look: None in look.left("file"),
             "When the function has returned there is no file at the given path. Either it was "
             "written somewhere else (under another name?), or somebody has removed it: leave it "
             "where it is.",
         ),
         Hint(
             "everyone saves",
-            lambda look: any(
-                "saved" in look.got[r]["record of the file"] for r in look.ranks if r > 0
-            ),
+            lambda look: any("saved" in done for done in look.left("record of the file")[1:]),
             "More than one rank writes to the same path: the file can end up mixed or half "
             "written. Rank 0 alone saves.",
         ),
         Hint(
             "older file kept",
             lambda look: (
-                look.inputs[0]["older"] is not None
-                and all(look.same(look.inputs[0]["older"], got["file"]) for got in look.got)
+                _older(look) and all(look.same(_older(look), file) for file in look.left("file"))
             ),
             "The older file still lies there after the function has returned. Rank 0 saves its own "
             "state dict in any case, in place of whatever is there.",
@@ -218,8 +218,7 @@ exercise = Exercise(
         Hint(
             "older file read",
             lambda look: (
-                look.inputs[0]["older"] is not None
-                and any(look.same(look.inputs[0]["older"], got["returned"]) for got in look.got)
+                _older(look) and any(look.same(_older(look), got) for got in look.returned)
             ),
             "A rank has read the older file that lay there: that a file exists does not say that "
             "rank 0 has written it. Let the ranks wait for each other between saving and "
@@ -227,22 +226,18 @@ exercise = Exercise(
         ),
         Hint(
             "not loaded",
-            lambda look: any("loaded" not in got["record of the file"] for got in look.got),
+            lambda look: any("loaded" not in done for done in look.left("record of the file")),
             "Every rank has to read the file, rank 0 too: torch.load, then load_state_dict.",
         ),
         Hint(
             "own weights",
-            lambda look: any(
-                look.same(look.inputs[r]["weights"], look.got[r]["returned"])
-                for r in look.ranks
-                if r
-            ),
+            lambda look: any(map(look.same, look.given("weights")[1:], look.returned[1:])),
             "A rank returned the weights that it began with: what was loaded has to go into the "
             "model.",
         ),
         Hint(
             "state dict returned",
-            lambda look: all(isinstance(got["returned"], dict) for got in look.got),
+            lambda look: all(isinstance(got, dict) for got in look.returned),
             "A state dict has names and tensors. Asked for are the tensors alone, in a list.",
         ),
     ),

@@ -76,14 +76,8 @@ def demo(rank, world_size):
 
 
 def _demo_inputs(case: Case) -> list[dict]:
-    return [
-        {
-            "world_size": case.get("world_size"),
-            "script": case.get("script", False),
-            "fails": case.get("fails"),
-            "number": case.get("number", case.number()),
-        }
-    ]
+    told = {"world_size": None, "script": False, "fails": None, "number": case.number()}
+    return [told | dict(case.params)]
 
 
 def _demo_in(folder: str, script: bool, fails: int | None, number: int):
@@ -166,7 +160,7 @@ def _call_run_demo(function, rank, size, inputs):
         if folder in sys.path:
             sys.path.remove(folder)
     lasting = range(world_size) if fails is None else [fails]  # the others may be ended first
-    notes = [_note_of(folder, r) for r in lasting]
+    notes = [_note_of(folder, rank) for rank in lasting]
     return {
         "returned": returned,
         "list of what started the processes": starts,
@@ -178,10 +172,9 @@ def _call_run_demo(function, rank, size, inputs):
 
 
 def _note_of(folder: str, rank: int) -> tuple[str, str]:
-    try:
-        pid, _, text = Path(folder, f"{rank}.txt").read_text().partition(" ")
-    except OSError:
-        return "", "nothing"
+    """Its process, and what it says."""
+    path = Path(folder, f"{rank}.txt")
+    pid, _, text = path.read_text().partition(" ") if path.exists() else ("", "", "nothing")
     return pid, text
 
 
@@ -197,29 +190,24 @@ exercise = Exercise(
     hints=(
         Hint(
             "not waited for",
-            lambda look: look.got[0]["number of processes still running"] > 0,
+            lambda look: look.left("number of processes still running")[0] > 0,
             "run_demo returned while its processes were still running: whoever calls it can then "
             "know neither their results nor their failures.",
         ),
         Hint(
             "called here",
-            lambda look: not look.got[0]["list of what started the processes"],
+            lambda look: not look.left("list of what started the processes")[0],
             "torch.multiprocessing.spawn was not called.",
         ),
         Hint(
             "failure swallowed",
-            lambda look: (
-                look.inputs[0]["fails"] is not None
-                and look.got[0]["parent"] == "without an exception"
-            ),
+            lambda look: look.differs("parent"),
             "A rank raised and run_demo returned as if nothing had happened. Or that rank was "
             "never started: look at the number of processes.",
         ),
         Hint(
             "wrong number",
-            lambda look: (
-                look.got[0]["notes of the ranks"] != look.expected[0]["notes of the ranks"]
-            ),
+            lambda look: look.differs("notes of the ranks"),
             "Not every rank ran as rank r of world_size: look at nprocs and at args. spawn "
             "passes the process's number first, by itself.",
         ),

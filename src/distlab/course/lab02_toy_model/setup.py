@@ -14,14 +14,8 @@ from distlab.processes import ports
 from distlab.rank.pretended_gpus import PretendedGpus
 from distlab.rank.sharing import Board, among_ranks
 
-_FOUND = (
-    "default process group",
-    "choice of the back end",
-    "address of the rendezvous",
-    "sum of a number from each rank",
-)
-
-
+_GROUP, _BACK_END = "default process group", "choice of the back end"
+_ADDRESS, _SUM = "address of the rendezvous", "sum of a number from each rank"
 _MISLEADING = "127.0.0.2"  # reaches this machine too, so that a mistake shows and does not hang
 
 
@@ -107,7 +101,7 @@ def _group_as_found(port: int, asked: list[str], number: int) -> dict:
     from distlab.rank import recording
 
     if not dist.is_initialized():
-        return dict.fromkeys(_FOUND)
+        return dict.fromkeys((_GROUP, _BACK_END, _ADDRESS, _SUM))
     store = c10d._get_default_store()
     while hasattr(store, "underlying_store"):
         store = store.underlying_store
@@ -116,45 +110,40 @@ def _group_as_found(port: int, asked: list[str], number: int) -> dict:
     total = torch.tensor([number], device="cpu")  # whatever device is the default by now
     with recording.paused():
         dist.all_reduce(total)
-    values = (
-        f"rank {dist.get_rank()} of {dist.get_world_size()}",
-        asked[-1] if asked else "",
-        f"{host}, {'this port' if at == port else 'another port'}",
-        int(total.item()),
-    )
-    return dict(zip(_FOUND, values, strict=True))
+    return {
+        _GROUP: f"rank {dist.get_rank()} of {dist.get_world_size()}",
+        _BACK_END: asked[-1] if asked else "",
+        _ADDRESS: f"{host}, {'this port' if at == port else 'another port'}",
+        _SUM: int(total.item()),
+    }
 
 
 def _call_setup(function, rank, size, inputs):
+    from unittest import mock
+
     import torch.distributed as dist
 
     from distlab.rank import recording
 
-    found, before = [], dict(os.environ)
-    try:
-        for turn in range(2):
-            asked: list[str] = []
-            with (
-                _told_ports(turn, rank, size) as (port, misleading),
-                _pretending(inputs["gpus"], asked),
-            ):
-                os.environ.update(
-                    MASTER_ADDR=_MISLEADING, MASTER_PORT=str(misleading),
-                    RANK=str(size - 1 - rank), WORLD_SIZE="1",
-                )  # fmt: skip
-                function(rank, size, port)
-                found.append(_group_as_found(port, asked, inputs["number"]))
-            if turn == 0 and not _is_this_rank(found[0], rank, size):
-                found.append(found[0])
-                break
-            if turn == 0:
-                with recording.paused():
-                    dist.barrier()
-                dist.destroy_process_group()
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-    return {"first group": found[0], "group after cleanup()": found[1]}
+    def group(turn: int) -> dict:
+        asked: list[str] = []
+        with (
+            _told_ports(turn, rank, size) as (port, misleading),
+            _pretending(inputs["gpus"], asked),
+        ):
+            os.environ.update(MASTER_ADDR=_MISLEADING, MASTER_PORT=str(misleading))
+            os.environ.update(RANK=str(size - 1 - rank), WORLD_SIZE="1")
+            function(rank, size, port)
+            return _group_as_found(port, asked, inputs["number"])
+
+    with mock.patch.dict(os.environ):
+        first = again = group(0)
+        if _is_this_rank(first, rank, size):
+            with recording.paused():
+                dist.barrier()
+            dist.destroy_process_group()
+            again = group(1)
+    return {"first group": first, "group after cleanup()": again}
 
 
 def _is_this_rank(group: dict, rank: int, size: int) -> bool:
@@ -164,7 +153,7 @@ def _is_this_rank(group: dict, rank: int, size: int) -> bool:
         RuntimeError: it does not, and another rank does not return from `setup`, which may wait for
             this one to join its group. The message says why.
     """
-    told, says = f"rank {rank} of {size}", group["default process group"]
+    told, says = f"rank {rank} of {size}", group[_GROUP]
     if says == told:
         return True
     ended = Board(rank, size)
@@ -189,6 +178,15 @@ def _found(look: Look, key: str) -> list:
     return [group.get(key) for got in look.got for group in got.values()]
 
 
+def _met_at(look: Look, part: str) -> bool:
+    """Did ranks meet at an address that this is a part of?"""
+    return any(part in str(address) for address in _found(look, _ADDRESS))
+
+
+def _enough_gpus(look: Look) -> bool:
+    return look.inputs[0]["gpus"] >= look.size
+
+
 exercise = Exercise(
     points=3,
     make=_setup_inputs,
@@ -202,13 +200,14 @@ exercise = Exercise(
     hints=(
         Hint(
             "no group",
-            lambda look: None in _found(look, "default process group"),
+            lambda look: None in _found(look, _GROUP),
             "After setup there is no default process group: init_process_group has to be called.",
         ),
         Hint(
             "rank of the environment",
             lambda look: any(
-                group["default process group"] == f"rank {look.size - 1 - r} of {look.size}"
+                group[_GROUP]
+                == f"rank {look.size - 1 - r} of {look.size}"
                 != f"rank {r} of {look.size}"
                 for r, got in enumerate(look.got)
                 for group in got.values()
@@ -217,48 +216,40 @@ exercise = Exercise(
         ),
         Hint(
             "environment believed",
-            lambda look: any(
-                _MISLEADING in str(a) for a in _found(look, "address of the rendezvous")
-            ),
+            lambda look: _met_at(look, _MISLEADING),
             "The check leaves another program's MASTER_ADDR in the environment. Set the variable "
             "yourself (os.environ[...] = ..., not setdefault), or pass the address as "
             "init_method.",
         ),
         Hint(
             "port not used",
-            lambda look: any(
-                "another" in str(a) for a in _found(look, "address of the rendezvous")
-            ),
+            lambda look: _met_at(look, "another"),
             "The ranks met at another port than the one that setup was given: two jobs on one "
             "machine would then collide.",
         ),
         Hint(
             "NCCL without enough GPUs",
-            lambda look: (
-                "nccl" in _found(look, "choice of the back end")
-                and look.inputs[0]["gpus"] < look.size
-            ),
+            lambda look: "nccl" in _found(look, _BACK_END) and not _enough_gpus(look),
             "NCCL refuses two ranks on one GPU: that there is a GPU is not enough. Compare their "
             "number with world_size.",
         ),
         Hint(
             "gloo beside enough GPUs",
-            lambda look: (
-                "gloo" in _found(look, "choice of the back end")
-                and look.inputs[0]["gpus"] >= look.size
-            ),
+            lambda look: "gloo" in _found(look, _BACK_END) and _enough_gpus(look),
             "With one GPU for each rank, or more, the back end has to be NCCL. Look at the "
             "comparison: exactly as many GPUs as ranks are enough.",
         ),
     ),
     advice=(
         Advice(
-            "rank of the environment", "setup was told .* the group says|rank < size",
+            "rank of the environment",
+            "setup was told .* the group says|rank < size",
             _OTHERS_RANK,
         ),
         Advice(
-            "number for text", "str expected, not int",
+            "number for text",
+            "str expected, not int",
             "The variables of an environment are text: str(port) makes one of a number.",
         ),
     ),
-)  # fmt: skip
+)

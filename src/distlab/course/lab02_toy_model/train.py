@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from distlab.course.lab02_toy_model.weights import (
     by_gradients_alone,
     pinned_weights,
-    ranks_differ,
     starting_from,
     trained,
 )
@@ -49,41 +48,58 @@ def _by_gradients_alone(look: Look) -> str | None:
 
 
 def _union(look: Look) -> list:
+    """The batches of all ranks put together."""
     return [
         tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
-        for batches in zip(*(look.inputs[r]["batches"] for r in look.ranks), strict=True)
+        for batches in zip(*look.given("batches"), strict=True)
     ]
 
 
-def _like(simulated) -> Callable:
-    """A hint's `shows`: did every rank return what this mistake gives?"""
+def _one_process(
+    look: Look, part: slice = slice(None), passes: int = 1, rate: float = 1.0, kept: float = 0.0
+) -> list[np.ndarray]:
+    """What one process reaches from rank 0's weights.
 
-    def shows(look: Look) -> bool:
-        return all(look.same(simulated(look, r), look.got[r]) for r in look.ranks)
-
-    return shows
-
-
-def _any_of(simulated, choices) -> Callable:
-    """A hint's `shows`: did every rank return what this mistake gives, in one of its forms?"""
-
-    def shows(look: Look) -> bool:
-        return any(_like(lambda look, r, c=c: simulated(look, c))(look) for c in choices)
-
-    return shows
+    Args:
+        part: the batches that it uses.
+        passes: how often it uses them.
+        rate: its learning rate as a multiple of the right one.
+        kept: how much of a step goes into the next one.
+    """
+    return trained(_begin(look), _union(look)[part] * passes, rate * _lr(look), kept)
 
 
-def _averaged_at_the_end(look: Look, r: int) -> list[np.ndarray]:
+def _like(mistakes: Callable[[Look], Iterable[list[np.ndarray]]]) -> Callable[[Look], bool]:
+    """A hint's `shows`: did every rank return what one of these mistakes gives?"""
+    return lambda look: any(
+        all(look.same(wrong, got) for got in look.got) for wrong in mistakes(look)
+    )
+
+
+def _averaged_at_the_end(look: Look) -> list[np.ndarray]:
     """The mean of what ranks reach that each train alone from rank 0's weights."""
-    alone = [trained(_begin(look), look.inputs[k]["batches"], _lr(look)) for k in look.ranks]
+    alone = [trained(_begin(look), batches, _lr(look)) for batches in look.given("batches")]
     return [np.mean(tensors, axis=0) for tensors in zip(*alone, strict=True)]
 
 
-def _by_sum_of_squares(look: Look, r: int) -> list[np.ndarray]:
+def _by_sum_of_squares(look: Look) -> list[np.ndarray]:
     weights = _begin(look)
     for batch in _union(look):
         weights = trained(weights, [batch], _lr(look) * batch[1].size / look.size)
     return weights
+
+
+def _by_itself(look: Look, part: slice) -> bool:
+    """Has every rank trained alone, on these of its batches, from its own weights or rank 0's?"""
+    weights, batches = look.given("weights"), look.given("batches")
+    return batches[0] != [] and all(
+        any(look.same(trained(begin, mine[part], _lr(look)), got) for begin in (weights[0], own))
+        for own, mine, got in zip(weights, batches, look.got, strict=True)
+    )
+
+
+def _ranks_differ(look: Look) -> bool:
+    return any(not look.same(look.got[0], got) for got in look.got)
 
 
 def _agree(look: Look) -> list[bool]:
@@ -94,8 +110,8 @@ def _agree(look: Look) -> list[bool]:
     ]
 
 
-def _begin(look: Look, r: int = 0) -> list[np.ndarray]:
-    return look.inputs[r]["weights"]
+def _begin(look: Look) -> list[np.ndarray]:
+    return look.inputs[0]["weights"]
 
 
 def _lr(look: Look) -> float:
@@ -104,11 +120,11 @@ def _lr(look: Look) -> float:
 
 def _moved_alike(look: Look) -> bool:
     """Did all ranks take the same steps, from weights of their own?"""
-
-    def moved(r: int) -> list[np.ndarray]:
-        return [got - own for got, own in zip(look.got[r], _begin(look, r), strict=True)]
-
-    return all(look.same(moved(0), moved(r)) for r in look.ranks)
+    first, *others = [
+        [there - begin for there, begin in zip(got, own, strict=True)]
+        for got, own in zip(look.got, look.given("weights"), strict=True)
+    ]
+    return all(look.same(first, other) for other in others)
 
 
 exercise = Exercise(
@@ -123,94 +139,68 @@ exercise = Exercise(
     hints=(
         Hint(
             "no step",
-            lambda look: (
-                any(look.inputs[0]["batches"])
-                and all(
-                    any(look.same(_begin(look, k), look.got[r]) for k in {0, r}) for r in look.ranks
-                )
-            ),
+            lambda look: _by_itself(look, slice(0)),
             "The parameters are those from the beginning: no step has reached them.",
         ),
         Hint(
             "no averaging",
-            lambda look: (
-                any(look.inputs[0]["batches"])
-                and all(
-                    any(
-                        look.same(
-                            trained(_begin(look, k), look.inputs[r]["batches"], _lr(look)),
-                            look.got[r],
-                        )
-                        for k in {0, r}
-                    )
-                    for r in look.ranks
-                )
-            ),
+            lambda look: _by_itself(look, slice(None)),
             "Every rank has trained on its own batches alone: between backward and step the "
             "gradients of all ranks have to be averaged.",
         ),
         Hint(
             "gradients pile up",
-            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look), kept=1)),
+            _like(lambda look: [_one_process(look, kept=1)]),
             "The gradients of earlier batches are still in .grad and are added to: they have to "
             "be cleared before each backward.",
         ),
         Hint(
             "momentum",
-            _any_of(
-                lambda look, kept: trained(_begin(look), _union(look), _lr(look), kept),
-                (0.5, 0.9, 0.95, 0.99),
-            ),
+            _like(lambda look: (_one_process(look, kept=k) for k in (0.5, 0.9, 0.95, 0.99))),
             "A part of each step goes into the next one, as with momentum: plain SGD has none.",
         ),
         Hint(
             "sum of squares",
-            _like(_by_sum_of_squares),
+            _like(lambda look: [_by_sum_of_squares(look)]),
             "The loss is the sum of the squared errors. MSE is their mean over all elements, which "
             "is what the loss function gives when it is not told otherwise.",
         ),
         Hint(
             "sum for mean",
-            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look) * look.size)),
+            _like(lambda look: [_one_process(look, rate=look.size)]),
             "Every step is as many times too long as there are ranks: a sum where a mean "
             "belongs, or a learning rate multiplied.",
         ),
         Hint(
             "uphill",
-            _like(lambda look, r: trained(_begin(look), _union(look), -_lr(look))),
+            _like(lambda look: [_one_process(look, rate=-1)]),
             "Every step goes uphill: it is against the gradient that the loss falls.",
         ),
         Hint(
             "divided twice",
-            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look) / look.size)),
+            _like(lambda look: [_one_process(look, rate=1 / look.size)]),
             "Every step is too short by the number of ranks: the gradients are divided twice "
             "(DDP has already divided them).",
         ),
         Hint(
             "first batch alone",
-            _like(lambda look, r: trained(_begin(look), _union(look)[:1], _lr(look))),
+            _like(lambda look: [_one_process(look, slice(1))]),
             "Only the first batch was used: look for a return inside the loop.",
         ),
         Hint(
             "several passes",
-            _any_of(
-                lambda look, passes: trained(_begin(look), _union(look) * passes, _lr(look)),
-                range(2, 11),
-            ),
+            _like(lambda look: (_one_process(look, passes=n) for n in range(2, 11))),
             "The batches were used more than once: asked for is one step for each.",
         ),
         Hint(
             "averaged at the end",
-            _like(_averaged_at_the_end),
+            _like(lambda look: [_averaged_at_the_end(look)]),
             "Every rank has trained by itself, and only the weights at the end were averaged. That "
             "is another training from the second step on: average at every step.",
         ),
         Hint(
             "a batch left out",
-            _any_of(
-                lambda look, part: trained(_begin(look), _union(look)[part], _lr(look)),
-                (slice(-1), slice(1, None)),
-            ),
+            _like(lambda look: (_one_process(look, part) for part in (slice(-1), slice(1, None)))),
             "One batch is missing, the first or the last: look at where the loop begins and ends.",
         ),
         Hint(
@@ -221,13 +211,13 @@ exercise = Exercise(
         ),
         Hint(
             "ranks began differently",
-            lambda look: ranks_differ(look, lambda tree: tree) and _moved_alike(look),
+            lambda look: _ranks_differ(look) and _moved_alike(look),
             "The ranks ended with different parameters. Each builds a ToyModel with random "
             "weights of its own: before the first step all need rank 0's.",
         ),
         Hint(
             "ranks stepped differently",
-            lambda look: ranks_differ(look, lambda tree: tree),
+            _ranks_differ,
             "The ranks ended with different parameters. All need rank 0's before the first step, "
             "and then the same steps: it is the gradients that are averaged, after each backward "
             "and before its step. A loss that is averaged changes no gradient.",

@@ -9,22 +9,16 @@ from distlab.exercises.numpy_ints import as_plain
 from distlab.exercises.raised import Advice
 
 _TORCHRUN = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "MASTER_PORT": "29400"}
-
-
 _OPEN_MPI = {
     "OMPI_COMM_WORLD_RANK": "2",
     "OMPI_COMM_WORLD_LOCAL_RANK": "0",
     "OMPI_COMM_WORLD_SIZE": "3",
 }
-
-
 _SLURM = {"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "SLURM_NTASKS": "12", "SLURM_JOB_ID": "77"}
 _ALSO_TASKS = ("SLURM_NPROCS", "SLURM_STEP_NUM_TASKS")
 
-
 _NAME = re.compile(r"[A-Z][A-Z_]+")
 _NAMED, _NO_ERROR = "ValueError that names the variable", " and no ValueError"
-
 
 #: what the visible cases ask: environments by name, and in which variables they are broken
 _VISIBLE = {
@@ -78,11 +72,11 @@ def _call_world_from_env(function, rank, size, inputs):
     return {"returned": returned}
 
 
-def _answers(look: Look) -> dict:
-    """The wrong answers, by the name of their environment."""
-    expected = look.expected[0]["returned"]
-    got = look.got[0]["returned"]
-    return {name: answer for name, answer in got.items() if not look.same(expected[name], answer)}
+def _wrong(look: Look) -> dict[str, tuple]:
+    """(asked for, returned) of the wrong answers, by the name of their environment."""
+    asked = look.wanted[0]
+    pairs = {name: (asked[name], answer) for name, answer in look.returned[0].items()}
+    return {name: pair for name, pair in pairs.items() if not look.same(*pair)}
 
 
 exercise = Exercise(
@@ -100,15 +94,14 @@ exercise = Exercise(
             "no three numbers",
             lambda look: any(
                 not (isinstance(got, (tuple, list)) and len(got) == 3)
-                for name, got in _answers(look).items()
-                if not str(look.expected[0]["returned"][name]).startswith("ValueError")
-                and list(look.expected[0]["returned"][name]) != [0, 0, 1]
+                for want, got in _wrong(look).values()
+                if want != _NAMED and list(want) != [0, 0, 1]
             ),
             "Three numbers are asked for, in this order: rank, local rank, world size.",
         ),
         Hint(
             "job before launcher",
-            lambda look: any("inside" in name for name in _answers(look)),
+            lambda look: any("inside" in name for name in _wrong(look)),
             "A launcher inside a job leaves two families of variables. The launcher started this "
             "process, the job only gave it the machine: ask torchrun first, then Open MPI, then "
             "Slurm.",
@@ -116,29 +109,25 @@ exercise = Exercise(
         Hint(
             "text for numbers",
             lambda look: any(
-                isinstance(part, str)
-                for got in _answers(look).values()
-                if isinstance(got, (tuple, list))
-                for part in got
+                isinstance(got, (tuple, list)) and any(isinstance(part, str) for part in got)
+                for _, got in _wrong(look).values()
             ),
             "What stands in an environment is text: turn it into integers.",
         ),
         Hint(
             "variable not named",
-            lambda look: any("no bad variable" in str(got) for got in _answers(look).values()),
+            lambda look: any("no bad variable" in str(got) for _, got in _wrong(look).values()),
             "The ValueError does not say which variable is wrong: int() knows the text alone. "
             "Catch it and raise one that names the variable.",
         ),
         Hint(
             "nothing started",
-            lambda look: any(
-                list(look.expected[0]["returned"][name]) == [0, 0, 1] for name in _answers(look)
-            ),
+            lambda look: any(list(want) == [0, 0, 1] for want, _ in _wrong(look).values()),
             "Without any launcher's rank variable a program is one process: (0, 0, 1).",
         ),
         Hint(
             "a default for what is missing",
-            lambda look: any(str(got).endswith(_NO_ERROR) for got in _answers(look).values()),
+            lambda look: any(str(got).endswith(_NO_ERROR) for _, got in _wrong(look).values()),
             "A family is there when its rank variable is. A missing or broken one of that family "
             "is an error to report, not one to guess over: a wrong size hangs the job an hour "
             "later.",
@@ -146,16 +135,18 @@ exercise = Exercise(
     ),
     advice=(
         Advice(
-            "KeyError", "KeyError",
+            "KeyError",
+            "KeyError",
             "A missing variable raises KeyError in a dictionary. Where no launcher has left its "
             "rank variable the answer is (0, 0, 1). Where a family's is there and another of it is "
             "missing, a ValueError is asked for whose message names that one, which is what "
             "somebody can fix at 2 a.m.",
         ),
         Advice(
-            "nothing there", "NoneType",
+            "nothing there",
+            "NoneType",
             "env.get gives None where a variable is missing: ask whether it is there before you "
             "make a number of it.",
         ),
     ),
-)  # fmt: skip
+)
