@@ -23,11 +23,20 @@ def told_apart(look: Look) -> bool:
     return look.size > 1 and any(own is not None and own.size for own in brought(look))
 
 
-def everywhere(look: Look, values: list[Any]) -> bool:
-    """Did each rank return its one of these values, and was that wrong?"""
+def everywhere(look: Look, values: list[Any] | np.ndarray) -> bool:
+    """Did each rank return its one of these values, or all of them this array, and was that wrong?
+    It was not where the right values are the same ones: on a single rank, or without any elements.
+    """
+    if not isinstance(values, list):
+        values = [values] * look.size
     return all(map(look.same, values, look.returned)) and not all(
         map(look.same, values, look.wanted)
     )
+
+
+def shapes(look: Look) -> list[tuple[int, ...] | None]:
+    """The shape of what each rank returned; `None` where that is no tensor."""
+    return [getattr(got, "shape", None) for got in look.returned]
 
 
 def poisoned(value: Any) -> bool:
@@ -241,8 +250,7 @@ LAST = (*COMMON, FUNCTIONAL, UNWAITED)
 MEAN_FOR_SUM = Hint(
     "mean for sum",
     lambda look: (
-        told_apart(look)
-        and everywhere(look, [(total(look) / look.size).astype(total(look).dtype)] * look.size)
+        told_apart(look) and everywhere(look, (total(look) / look.size).astype(total(look).dtype))
     ),
     "This is the mean: the sum is asked for, so nothing is divided.",
 )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
-from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.exercise import Case, Exercise, Hint, Look, positional
 from distlab.exercises.hints import brought, everywhere, own_tensor, told_apart
 from distlab.exercises.inputs import tensor_per_rank
 
 
 def _with_input(function, rank, size, inputs):
     """Also hand back the input as it is afterwards, for exercises that must leave it unchanged."""
-    result = function(rank, size, *inputs.values())
-    return {"returned": result, "input": inputs["tensor"]}
+    return {"returned": positional(function, rank, size, inputs), "input": inputs["tensor"]}
 
 
-def _neighbours(look: Look, step: int) -> list[np.ndarray]:
+def _in_a_ring(look: Look) -> bool:
+    """Does each rank have the tensor of a neighbour, all in the same direction?"""
     own = brought(look)
-    return [own[(rank + step) % look.size] for rank in look.ranks]
+    return everywhere(look, own[1:] + own[:1]) or everywhere(look, own[-1:] + own[:-1])
 
 
 exercise = Exercise(
@@ -38,33 +36,29 @@ exercise = Exercise(
     hints=(
         Hint(
             "input overwritten",
-            lambda look: any(
-                not look.same(look.inputs[r]["tensor"], look.got[r]["input"]) for r in look.ranks
-            ),
+            lambda look: look.differs("input"),
             "Receive into a tensor of its own (torch.empty_like), not into the one that you send.",
         ),
         hints.EARLY,
         own_tensor("Each rank returned its own tensor, not its partner's."),
         Hint(
             "neighbour for partner",
-            lambda look: look.size > 2 and (
-                everywhere(look, _neighbours(look, 1)) or everywhere(look, _neighbours(look, -1))
-            ),
+            _in_a_ring,
             "Tensors went round in a ring. Partners name each other: work out by hand whom your "
             "formula gives to rank 1, and whom to rank 2.",
         ),
         Hint(
             "mirror for partner",
-            lambda look: look.size > 2 and everywhere(look, brought(look)[::-1]),
+            lambda look: everywhere(look, brought(look)[::-1]),
             "Rank 0 swapped with the last rank, 1 with the last but one, and so on. Partners are 0 "
             "and 1, 2 and 3: try your formula for rank 2.",
         ),
         Hint(
             "half a swap",
-            lambda look: told_apart(look) and look.events("send") != [] and all(
-                event.rank % 2 == look.events("send")[0].rank % 2 for event in look.events("send")
+            lambda look: (
+                told_apart(look) and len({event.rank % 2 for event in look.events("send")}) == 1
             ),
             "Only one rank of each pair sent anything: a swap is one message each way.",
         ),
     ),
-)  # fmt: skip
+)

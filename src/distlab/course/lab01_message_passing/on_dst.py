@@ -10,23 +10,10 @@ def _returned_elsewhere(look: Look) -> bool:
     return any(want is None and got is not None for want, got in look.pairs())
 
 
-def _right_on_dst(look: Look) -> bool:
-    dst = look.case.params["dst"]
-    return look.same(look.wanted[dst], look.returned[dst])
-
-
 def _another_has_it(look: Look) -> bool:
     """Does another rank hold what dst should, and dst not?"""
-    dst = look.case.params["dst"]
-    want, got = look.wanted, look.returned
-    return got[dst] is None and any(
-        look.same(want[dst], got[rank]) for rank in look.ranks if rank != dst
-    )
-
-
-def _another_root(look: Look) -> bool:
-    """Does a call name another root than dst?"""
-    return any(event.peer != look.case.params["dst"] for event in look.events("reduce", "gather"))
+    want, got = look.pairs()[look.case.params["dst"]]
+    return got is None and any(look.same(want, other) for other in look.returned)
 
 
 def dst_hints(elsewhere: str) -> tuple[Hint, ...]:
@@ -43,13 +30,17 @@ def dst_hints(elsewhere: str) -> tuple[Hint, ...]:
         ),
         Hint(
             "another root",
-            _another_root,
+            lambda look: any(
+                event.peer != look.case.params["dst"] for event in look.events("reduce", "gather")
+            ),
             "The call is told another rank than `dst`, and the result is on that one: `dst` is an "
             "argument, and not always 0.",
         ),
         Hint(
             "not None elsewhere",
-            lambda look: _returned_elsewhere(look) and _right_on_dst(look),
+            lambda look: (
+                _returned_elsewhere(look) and look.same(*look.pairs()[look.case.params["dst"]])
+            ),
             elsewhere,
         ),
     )

@@ -89,10 +89,6 @@ def _carries_one(look: Look) -> str | None:
     return None
 
 
-def _only_0_to_1(case: Case) -> list[tuple[int, int]]:
-    return [(0, 1)]
-
-
 HINTS = (
     Hint(
         "message not returned",
@@ -107,7 +103,7 @@ HINTS = (
     Hint(
         "result of the call",
         lambda look: (
-            any(event.op == "recv" and event.blocking for event in look.events())
+            any(event.blocking for event in look.events("recv"))
             and look.returned[1] == 0
             and type(look.returned[1]) is int
         ),
@@ -127,7 +123,7 @@ HINTS = (
     ),
     Hint(
         "both ranks do the same",
-        lambda look: any(event.op == "send" and event.rank == 1 for event in look.events()),
+        lambda look: any(event.rank == 1 for event in look.events("send")),
         "All ranks run the same function. What differs comes from `rank`: let rank 0 alone send "
         "and rank 1 alone receive.",
     ),
@@ -167,7 +163,7 @@ def one_message(points: int, asks: str, waiting: tuple, hints: tuple) -> Exercis
         visible=(Case(2, 1), Case(2, 2)),
         traffic=(
             traffic.no_collective_but_barrier,
-            traffic.messages(_only_0_to_1),
+            traffic.messages(lambda case: [(0, 1)]),
             *waiting,
             _carries_one,
         ),

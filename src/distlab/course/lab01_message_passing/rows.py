@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.exercises.exercise import Case, Hint, Look
+from distlab.exercises.hints import shapes
 from distlab.exercises.inputs import drawn_for
 
 
+def _width(case: Case) -> int:
+    return case.get("width", 3)
+
+
 def row_of_each_rank(case: Case) -> list[dict]:
-    return [{"row": drawn_for(case, rank, [case.get("width", 3)])} for rank in range(case.size)]
+    return [{"row": drawn_for(case, rank, [_width(case)])} for rank in range(case.size)]
 
 
 def _matrices(look: Look) -> list[np.ndarray]:
@@ -42,14 +47,7 @@ HINTS = (
     ),
     Hint(
         "rows end to end",
-        lambda look: (
-            any(
-                isinstance(got, np.ndarray)
-                and got.shape == (look.size * look.case.get("width", 3),)
-                for got in look.returned
-            )
-            and look.size > 1
-        ),
+        lambda look: look.size > 1 and (look.size * _width(look.case),) in shapes(look),
         "The rows stand end to end in one dimension: torch.cat joins along a dimension that is "
         "there, torch.stack makes a new one. (reshape helps too.)",
     ),
@@ -82,11 +80,8 @@ HINTS = (
     Hint(
         "own row missing",
         lambda look: any(
-            want is not None
-            and isinstance(got, np.ndarray)
-            and got.ndim == 2
-            and got.shape == (look.size - 1, look.case.get("width", 3))
-            for want, got in look.pairs()
+            want is not None and shape == (look.size - 1, _width(look.case))
+            for want, shape in zip(look.wanted, shapes(look), strict=True)
         ),
         "One row is missing: a rank's own row belongs into the matrix as well.",
     ),

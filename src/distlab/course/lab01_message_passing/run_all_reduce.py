@@ -11,7 +11,6 @@ from distlab.exercises.hints import (
     brought,
     everywhere,
     own_tensor,
-    told_apart,
     total,
 )
 from distlab.exercises.inputs import tensor_per_rank
@@ -68,27 +67,24 @@ exercise = Exercise(
         Hint(
             "another operation",
             lambda look: any(
-                everywhere(look, [operation(brought(look), axis=0)] * look.size)
+                everywhere(look, operation(brought(look), axis=0))
                 for operation in (np.max, np.min, np.prod)
             ),
             "The tensors were combined by another operation than the sum: look at `op`.",
         ),
         Hint(
             "on one rank only",
-            lambda look: look.size > 1 and 0 < sum(
-                look.same(want, got)
-                for want, got in look.pairs()
-            ) < look.size,
+            lambda look: 0 < sum(look.same(*pair) for pair in look.pairs()) < look.size,
             "Some ranks have the sum and others do not: every rank is to have it.",
         ),
         Hint(
             "summed again",
-            lambda look: (
-                told_apart(look) and everywhere(look, [total(look) * look.size] * look.size)
-            ),
+            lambda look: everywhere(look, total(look) * look.size),
             "This is the sum `size` times over: it was summed twice.",
         ),
-        own_tensor("Each rank still has its own tensor. An all-reduce writes into the tensor that "
-                    "it is given: return that one, after it has ended."),
+        own_tensor(
+            "Each rank still has its own tensor. An all-reduce writes into the tensor that "
+            "it is given: return that one, after it has ended."
+        ),
     ),
-)  # fmt: skip
+)

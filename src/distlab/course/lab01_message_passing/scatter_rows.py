@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.exercises.exercise import Case, Exercise, Hint
-from distlab.exercises.hints import everywhere
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import everywhere, shapes
 
 
 def _matrix_on_src(case: Case) -> list[dict]:
@@ -15,6 +15,12 @@ def _matrix_on_src(case: Case) -> list[dict]:
         {"matrix": matrix if rank == src else None, "src": src, "width": width}
         for rank in range(case.size)
     ]
+
+
+def _shuffled(look: Look) -> bool:
+    """The same rows on other ranks? (Those that are right but for their dtype are in place.)"""
+    right, found = ([row.tolist() for row in rows] for rows in (look.wanted, look.returned))
+    return found != right and sorted(found) == sorted(right)
 
 
 exercise = Exercise(
@@ -27,18 +33,14 @@ exercise = Exercise(
     hints=(
         Hint(
             "two dimensions",
-            lambda look: any(
-                isinstance(got, np.ndarray) and got.shape == (1, look.case.get("width", 3))
-                for got in look.returned
-            ),
+            lambda look: (1, look.case.get("width", 3)) in shapes(look),
             "A row has one dimension: matrix[i] has shape (width,), while matrix[i:i + 1], split "
             "and chunk keep two.",
         ),
         Hint(
             "whole matrix",
             lambda look: any(
-                isinstance(got, np.ndarray) and got.ndim == 2 and got.shape[0] == look.size
-                for got in look.returned
+                shape and len(shape) == 2 and shape[0] == look.size for shape in shapes(look)
             ),
             "The whole matrix arrived where one row is asked for.",
         ),
@@ -51,30 +53,15 @@ exercise = Exercise(
         ),
         Hint(
             "same row everywhere",
-            lambda look: (
-                look.size > 1
-                and look.case.get("width", 3) > 0
-                and any(everywhere(look, [row] * look.size) for row in look.wanted)
-            ),
+            lambda look: any(everywhere(look, row) for row in look.wanted),
             "Every rank has the same row: rank r takes row r, so the sender has to name another "
             "row for each rank.",
         ),
         Hint(
             "another rank's row",
-            lambda look: _shuffled(
-                *(list(map(_key, rows)) for rows in (look.wanted, look.returned))
-            ),
+            _shuffled,
             "Every row arrived somewhere, but not on its own rank: row r belongs to rank r, also "
             "on src itself, and whatever src is.",
         ),
     ),
 )
-
-
-def _shuffled(right: list, found: list) -> bool:
-    """The same rows on other ranks? (Those that are right but for their dtype are in place.)"""
-    return found != right and sorted(found) == sorted(right)
-
-
-def _key(value: np.ndarray) -> list[float]:
-    return value.tolist()
