@@ -25,7 +25,7 @@ def told_apart(look: Look) -> bool:
 
 def everywhere(look: Look, values: list[Any] | np.ndarray) -> bool:
     """Did each rank return its one of these values, or all of them this array, and was that wrong?
-    It was not where the right values are the same ones: on a single rank, or without any elements.
+    (Not where the right values are the same ones, as on a single rank or without any elements.)
     """
     if not isinstance(values, list):
         values = [values] * look.size

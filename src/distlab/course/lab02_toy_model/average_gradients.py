@@ -9,20 +9,16 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.models import linear
 
 
-def _layers(case: Case) -> list[tuple[int, int]]:
-    sizes = case.get("sizes", [10, 10, 5])
-    return list(zip(sizes[:-1], sizes[1:], strict=True))
-
-
 def _gradient_inputs(case: Case) -> list[dict]:
-    dtype, layers = case.get("dtype", "float32"), _layers(case)
-    rows = case.get("rows", 4)
+    dtype, rows = case.get("dtype", "float32"), case.get("rows", 4)
+    sizes = case.get("sizes", [10, 10, 5])
+    layers = [*zip(sizes[:-1], sizes[1:], strict=True), (sizes[0], 3)]  # the last is the unused one
     shared = case.generator(stream=3)
 
     def weights() -> list:
         return [
             shared.standard_normal(shape).astype(dtype)
-            for inside, outside in [*layers, (layers[0][0], 3)]  # the last is the unused layer
+            for inside, outside in layers
             for shape in ((outside, inside), outside)
         ]
 
@@ -33,8 +29,8 @@ def _gradient_inputs(case: Case) -> list[dict]:
             "unused": case.get("unused", False),
             "frozen": case.get("frozen", False),
             "zero": rank in case.get("zero", []),
-            "inputs": case.draw(rank, (rows, layers[0][0]), dtype),
-            "targets": case.draw(rank + 50, (rows, layers[-1][1]), dtype),
+            "inputs": case.draw(rank, (rows, sizes[0]), dtype),
+            "targets": case.draw(rank + 50, (rows, sizes[-1]), dtype),
         }
         for rank in range(case.size)
     ]
