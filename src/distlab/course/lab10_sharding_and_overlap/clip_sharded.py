@@ -7,13 +7,11 @@ import math
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import shortened
-from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.rules import calls, others, stray, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.traffic import called
-
-_PIECES = "pieces"
 
 
 def _gradients(case: Case) -> list[dict]:
@@ -36,48 +34,43 @@ def _gradients(case: Case) -> list[dict]:
 def _call(function, rank, size, inputs):
     pieces = list(inputs["pieces"])  # the function gets a copy of the list, with the same tensors
     norm = function(rank, size, list(pieces), inputs["max_norm"])
-    return {"returned": norm, _PIECES: shortened(pieces, lengths=True)}
+    return {"returned": norm, "pieces": shortened(pieces, lengths=True)}
 
 
 def _one_number(look: Look) -> str | None:
     """One all-reduce of one element over all ranks."""
-    needed = look.size > 1 and any(p.size for inputs in look.inputs for p in inputs["pieces"])
+    nothing_else = ", and one all-reduce is asked for and nothing else."
+    if said := stray(look, "all_reduce", instead=nothing_else):
+        return said
+    for event in look.events("all_reduce"):
+        if event.elements != 1:
+            return f"{called(event)} on {event.elements} elements: one is enough."
+    needed = look.size > 1 and any(piece.size for own in look.given("pieces") for piece in own)
     for rank in look.ranks:
-        events = traffic_of(look, rank)
-        for event in events:
-            if event.op != "all_reduce":
-                return f"{called(event)}, and one all-reduce is asked for and nothing else."
-            if event.elements != 1:
-                return f"{called(event)} on {event.elements} elements: one is enough."
-            if not over_all(look, event):
-                return f"{called(event)} in a group that does not hold all ranks."
-        if not events and needed:
+        times = len(traffic_of(look, rank))
+        if not times and needed:
             return f"rank {rank} took part in no all-reduce."
-        if len(events) > 1:
-            return f"rank {rank} called {len(events)} all-reduces: one is asked for."
+        if times > 1:
+            return f"rank {rank} called {times} all-reduces: one is asked for."
     return None
 
 
 # hints
 
 
-def _norms(look: Look, power: float = 2.0) -> list[float]:
+def _line(pieces: list) -> np.ndarray:
+    """Pieces end to end."""
+    return np.concatenate([np.zeros(0), *(p.reshape(-1).astype("float64") for p in pieces)])
+
+
+def _norms(look: Look, order: int = 2) -> list[float]:
     """Of each rank's own pieces."""
-    return [
-        float(sum((np.abs(p.astype("float64")) ** power).sum() for p in inputs["pieces"]))
-        ** (1 / power)
-        for inputs in look.inputs
-    ]
+    return [float(np.linalg.norm(_line(own), order)) for own in look.given("pieces")]
 
 
 def _norms_of_pieces(look: Look) -> list[float]:
     """Of each piece of each rank."""
-    pieces = (piece for inputs in look.inputs for piece in inputs["pieces"])
-    return [float(np.linalg.norm(piece.astype("float64"))) for piece in pieces]
-
-
-def _norm(look: Look) -> float:
-    return float(look.wanted[0])
+    return [float(np.linalg.norm(_line([piece]))) for own in look.given("pieces") for piece in own]
 
 
 def _is(of):
@@ -85,25 +78,21 @@ def _is(of):
 
     def shows(look: Look) -> bool:
         return any(
-            isinstance(got, float)
-            and not look.same(_norm(look), got)
-            and look.same(float(of(look, rank)), got)
-            for rank, got in enumerate(look.returned)
+            not look.same(want, got) and look.same(float(of(look, rank)), got)
+            for rank, (want, got) in enumerate(look.pairs())
         )
 
     return shows
 
 
-def _all(pieces: list) -> np.ndarray:
-    return np.concatenate([np.zeros(0), *(p.reshape(-1).astype("float64") for p in pieces)])
+def _right_norm(look: Look) -> bool:
+    return not look.differs("returned")
 
 
 def _left(look: Look) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(before, wanted, found) of each rank's pieces, end to end."""
-    return [
-        (_all(inputs["pieces"]), _all(want[_PIECES]), _all(got[_PIECES]))
-        for inputs, want, got in zip(look.inputs, look.expected, look.got, strict=True)
-    ]
+    of_ranks = zip(look.given("pieces"), look.asked("pieces"), look.left("pieces"), strict=True)
+    return [tuple(map(_line, pieces)) for pieces in of_ranks]
 
 
 def _factors(look: Look) -> list[float]:
@@ -115,17 +104,10 @@ def _factors(look: Look) -> list[float]:
     ]
 
 
-def _scaled_by(of):
-    """Were all pieces multiplied by `of(look)`, and is that wrong?"""
-
-    def shows(look: Look) -> bool:
-        factor = of(look)
-        return all(
-            np.allclose(found, before * factor, rtol=1e-4, atol=0.0)
-            for before, _, found in _left(look)
-        ) and not all(look.same(want, found) for _, want, found in _left(look))
-
-    return shows
+def _not_scaled(look: Look) -> bool:
+    """Is the norm right, and are the pieces as they were, which is wrong?"""
+    alike = [np.allclose(found, before, rtol=1e-4, atol=0.0) for before, _, found in _left(look)]
+    return _right_norm(look) and all(alike) and look.differs("pieces")
 
 
 def _other_factors(look: Look) -> bool:
@@ -142,15 +124,11 @@ def _some_left_alone(look: Look) -> bool:
     """Are some pieces right, and the others as they were?"""
     told = [
         (look.same(want, got), look.same(before, got))
-        for inputs, wanted, found in zip(look.inputs, look.expected, look.got, strict=True)
-        for before, want, got in zip(inputs["pieces"], wanted[_PIECES], found[_PIECES], strict=True)
+        for own, (wanted, found) in zip(look.given("pieces"), look.pairs("pieces"), strict=True)
+        for before, want, got in zip(own, wanted, found, strict=True)
         if before.any() and isinstance(got, np.ndarray)
     ]
     return all(map(any, told)) and any(right and not same for right, same in told)
-
-
-def _right_norm(look: Look) -> bool:
-    return all(isinstance(got, float) and look.same(_norm(look), got) for got in look.returned)
 
 
 exercise = Exercise(
@@ -181,10 +159,9 @@ exercise = Exercise(
         ),
         Hint(
             "largest norm",
-            lambda look: all(
-                isinstance(got, float) and look.same(max(_norms(look)), got)
-                for got in look.returned
-            ) and look.size > 1 and min(_norms(look)) > 0,
+            lambda look: (
+                min(_norms(look)) > 0 and hints.everywhere(look, [max(_norms(look))] * look.size)
+            ),
             "This is the largest of the ranks' norms: look at the operation of the all-reduce.",
         ),
         Hint(
@@ -195,9 +172,9 @@ exercise = Exercise(
         ),
         Hint(
             "norms added",
-            lambda look: any(
-                _is(lambda look, rank, of=of: sum(of(look)))(look)
-                for of in (_norms, _norms_of_pieces)
+            lambda look: (
+                _is(lambda look, rank: sum(_norms(look)))(look)
+                or _is(lambda look, rank: sum(_norms_of_pieces(look)))(look)
             ),
             "The norms of pieces, or of ranks, were added. Norms do not add up: their squares do.",
         ),
@@ -214,19 +191,20 @@ exercise = Exercise(
         ),
         Hint(
             "another norm",
-            _is(lambda look, rank: sum(_norms(look, 1.0))),
+            _is(lambda look, rank: sum(_norms(look, 1))),
             "This is the sum of the absolute values: the L2 norm is the root of the sum of "
             "squares.",
         ),
         Hint(
             "epsilon in the norm",
-            _is(lambda look, rank: _norm(look) + 1e-6),
+            _is(lambda look, rank: look.wanted[rank] + 1e-6),
             "The 1e-6 was returned too: it belongs to the factor alone, not to the norm.",
         ),
         Hint(
             "norm after clipping",
             lambda look: any(
-                isinstance(got, float) and got < 0.999 * _norm(look)
+                isinstance(got, float)
+                and got < 0.999 * look.wanted[0]
                 and abs(got - look.inputs[0]["max_norm"]) < 1e-3 * look.inputs[0]["max_norm"]
                 for got in look.returned
             ),
@@ -234,14 +212,13 @@ exercise = Exercise(
         ),
         Hint(
             "several all-reduces",
-            lambda look: len([e for e in look.records[0].events if e.op == "all_reduce"]) > 1,
+            lambda look: calls(look, "all_reduce") > 1,
             "One number has to travel: add up the squares of all pieces of this rank first. How "
             "many pieces the others have, this rank does not know.",
         ),
         Hint(
             "another collective",
-            lambda look: any(e.op not in ("all_reduce", "barrier", "new_group")
-                             for e in look.events()),
+            lambda look: others(look, "all_reduce", "barrier"),
             "One all-reduce of one element does it: nothing else has to travel.",
         ),
         Hint(
@@ -251,36 +228,37 @@ exercise = Exercise(
         ),
         Hint(
             "too long with the epsilon",
-            lambda look: _norm(look) <= look.inputs[0]["max_norm"] and _right_norm(look)
-            and _scaled_by(lambda look: 1.0)(look),
+            lambda look: look.wanted[0] <= look.inputs[0]["max_norm"] and _not_scaled(look),
             "The norm is right and not above max_norm, and the pieces are as they were. But norm + "
             "1e-6 is above it, so that max_norm/(norm + 1e-6) is below 1: it is this factor that "
             "says whether to scale.",
         ),
         Hint(
             "only just too long",
-            lambda look: bool(look.case.get("share")) and _right_norm(look)
-            and _scaled_by(lambda look: 1.0)(look),
+            lambda look: look.case.get("share") and _not_scaled(look),
             "The norm is right, and only a little above max_norm, and the pieces are as they were: "
             "they are scaled as soon as max_norm/(norm + 1e-6) is below 1.",
         ),
         Hint(
             "not scaled",
-            lambda look: _right_norm(look) and _scaled_by(lambda look: 1.0)(look),
+            _not_scaled,
             "The norm is right, and the pieces are as they were. Write into the tensors that you "
             "were given (mul_): `p = p * factor` makes a new one that nobody else sees.",
         ),
         Hint(
             "no epsilon",
-            lambda look: _right_norm(look) and 0 < _norm(look) < 1e-3,
+            lambda look: _right_norm(look) and 0 < look.wanted[0] < 1e-3,
             "The factor is max_norm/(norm + 1e-6): with a tiny norm the difference shows.",
         ),
         Hint(
             "elements clipped",
-            lambda look: _right_norm(look) and any(
-                np.abs(found).max(initial=0) <= look.inputs[0]["max_norm"] * 1.0001
-                and (np.isclose(np.abs(found), look.inputs[0]["max_norm"])).any()
-                for _, _, found in _left(look)
+            lambda look: (
+                _right_norm(look)
+                and any(
+                    np.abs(found).max(initial=0) <= look.inputs[0]["max_norm"] * 1.0001
+                    and (np.isclose(np.abs(found), look.inputs[0]["max_norm"])).any()
+                    for _, _, found in _left(look)
+                )
             ),
             "Each element was cut off by itself. The pieces keep their direction: all are "
             "multiplied by one factor.",
@@ -299,12 +277,15 @@ exercise = Exercise(
         ),
         Hint(
             "pieces nearly right",
-            lambda look: _right_norm(look)
-            and not all(look.same(want, found) for _, want, found in _left(look))
-            and all(np.allclose(found, want, rtol=1e-2, atol=0.0)
-                    for _, want, found in _left(look)),
+            lambda look: (
+                _right_norm(look)
+                and look.differs("pieces")
+                and all(
+                    np.allclose(found, want, rtol=1e-2, atol=0.0) for _, want, found in _left(look)
+                )
+            ),
             "The norm is right, and so are the pieces but for their last digits: was something "
             "computed or kept in a narrower type?",
         ),
     ),
-)  # fmt: skip
+)

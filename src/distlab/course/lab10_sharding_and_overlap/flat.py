@@ -4,8 +4,9 @@ outputs made short for the judge.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,8 @@ _PARTS = 1024
 def pieces_of(arrays: Sequence[np.ndarray], size: int) -> list[np.ndarray]:
     """Arrays end to end, padded with zeros, cut into `size` equal pieces."""
     line = np.concatenate([array.reshape(-1) for array in arrays])
-    length = -(-line.size // size)
-    padded = np.zeros(length * size, line.dtype)
-    padded[: line.size] = line
-    return [piece.copy() for piece in padded.reshape(size, length)]
+    padded = np.pad(line, (0, -line.size % size))
+    return [piece.copy() for piece in np.split(padded, size)]
 
 
 def drawn(generator: np.random.Generator, shape: Sequence[int], dtype: str) -> np.ndarray:
@@ -29,6 +28,18 @@ def drawn(generator: np.random.Generator, shape: Sequence[int], dtype: str) -> n
     if np.dtype(dtype).kind == "i":
         return np.asarray(generator.integers(1, 100, tuple(shape)), dtype)
     return np.asarray(generator.standard_normal(tuple(shape)), dtype)
+
+
+def drawn_layers(
+    generator: np.random.Generator, widths: Sequence[int], dtype: str, biased: bool = True
+) -> list[list[np.ndarray]]:
+    """[weight, bias] of each layer, with so many features before, between and after the layers."""
+    layers = []
+    for inside, outside in itertools.pairwise(widths):
+        weight = generator.uniform(-1, 1, (outside, inside)) * (3 / inside) ** 0.5
+        bias = generator.uniform(-0.5, 0.5, outside) * biased
+        layers.append([weight.astype(dtype), bias.astype(dtype)])
+    return layers
 
 
 def shortened(value: Any, lengths: bool = False) -> Any:
@@ -56,3 +67,13 @@ def shortened(value: Any, lengths: bool = False) -> Any:
         "some of its elements": flat[:: flat.numel() // _KEPT].clone(),
         f"{'lengths' if lengths else 'sums'} of its parts": torch.stack(told) / root,
     }
+
+
+def by_one_factor(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> bool:
+    """Are all that was found one and the same multiple of what is wanted, and not the same?"""
+    want, got = (
+        np.concatenate([array.ravel() for array in side]) for side in zip(*pairs, strict=True)
+    )
+    factor = float(got @ want) / float(want @ want)
+    off = factor > 0 and abs(factor - 1) > 1e-3
+    return off and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)

@@ -11,10 +11,15 @@ from collections import Counter
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import pieces_of, shortened
-from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.flat import (
+    by_one_factor,
+    drawn_layers,
+    pieces_of,
+    shortened,
+)
+from distlab.course.lab10_sharding_and_overlap.rules import calls, others, stray, traffic_of
 from distlab.exercises import hints
-from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.exercise import Case, Exercise, Hint, Look, positional
 from distlab.exercises.raised import Advice
 from distlab.exercises.traffic import called
 
@@ -29,42 +34,33 @@ def _model(case: Case) -> list[dict]:
     """`widths`: features before, between and after the layers. `still`: ranks whose batch is all
     zeros; the model then has no biases, so that their gradients are zero.
     """
-    shared, dtype = case.generator(), case.get("dtype", "float32")
-    widths, rows = case.get("widths", [3, 4, 2]), case.get("rows", 4)
-    watched = max(widths) < 100  # looking for large weights in memory takes seconds
-    still, size = case.get("still", []), case.size
-    layers = []
-    for inside, outside in zip(widths[:-1], widths[1:], strict=True):
-        weight = shared.uniform(-1, 1, (outside, inside)) * (3 / inside) ** 0.5
-        bias = shared.uniform(-0.5, 0.5, outside) * (not still)
-        layers.append([weight.astype(dtype), bias.astype(dtype)])
+    dtype, still, size = case.get("dtype", "float32"), case.get("still", []), case.size
+    widths, rows = case.params["widths"], case.params["rows"]
+    layers = drawn_layers(case.generator(), widths, dtype, biased=not still)
     cut = [pieces_of(layer, size) for layer in layers]
+    # of each piece the part that belongs to the weight
+    of_weight = [
+        [piece[: max(0, weight.size - r * piece.size)] for r, piece in enumerate(pieces)]
+        for pieces, (weight, _) in zip(cut, layers, strict=True)
+    ]
+    watched = max(widths) < 100  # looking for large weights in memory takes seconds
     made = []
     for rank in range(size):
         own = case.generator(rank)
-        drawn = [
+        inputs, targets = (
             own.standard_normal((rows, width)) * (rank not in still)
             for width in (widths[0], widths[-1])
-        ]
+        )
         made.append(
             {
                 "pieces": [pieces[rank] for pieces in cut],
                 "shapes": [[part.shape for part in layer] for layer in layers],
-                "inputs": drawn[0].astype(dtype),
-                "targets": (drawn[1] * case.get("scale", 3)).astype(dtype),
-                "others": [
-                    [_of_weight(piece, r, layer) for r, piece in enumerate(pieces) if r != rank]
-                    for pieces, layer in zip(cut, layers, strict=True)
-                ]
-                * watched,
+                "inputs": inputs.astype(dtype),
+                "targets": (targets * case.get("scale", 3)).astype(dtype),
+                "others": [parts[:rank] + parts[rank + 1 :] for parts in of_weight] * watched,
             }
         )
     return made
-
-
-def _of_weight(piece: np.ndarray, rank: int, layer: list[np.ndarray]) -> np.ndarray:
-    """The part of a rank's piece that belongs to the weight."""
-    return piece[: max(0, layer[0].size - rank * piece.size)]
 
 
 # on a rank
@@ -74,59 +70,38 @@ def _call(function, rank, size, inputs):
     from distlab.course.lab10_sharding_and_overlap import layers
     from distlab.course.lab10_sharding_and_overlap.gathered import Gathered
 
-    calls: Counter[tuple[int, ...]] = Counter()  # by the shape of the weight
-    seen = Gathered(inputs["others"])
+    others = inputs.pop("others")
+    called_with: Counter[tuple[int, ...]] = Counter()  # by the shape of the weight
+    allowed = Counter(2 * [tuple(weight) for weight, _ in inputs["shapes"]])
 
     def told(weight) -> None:
-        calls[tuple(weight.shape)] += 1
+        called_with[tuple(weight.shape)] += 1
 
-    with seen, layers.watched(told):
-        returned = function(
-            rank,
-            size,
-            list(inputs["pieces"]),
-            [list(shapes) for shapes in inputs["shapes"]],
-            inputs["inputs"],
-            inputs["targets"],
-        )
+    with Gathered(others) as seen, layers.watched(told):
+        returned = positional(function, rank, size, inputs)
     return {
         "returned": shortened(returned),
-        _CALLS: _beyond_two(calls, [tuple(shapes[0]) for shapes in inputs["shapes"]]),
+        _CALLS: (called_with - allowed).total(),
         _MOST: max(seen.most - 2, 0),
     }
 
 
-def _beyond_two(calls: Counter[tuple[int, ...]], layers: list[tuple[int, ...]]) -> int:
-    """The calls beyond two for each layer, told apart by the shapes of their weights."""
-    allowed = Counter(layers + layers)
-    return (calls - allowed).total()
-
-
 # traffic
-
-
-def _piece_bytes(look: Look) -> list[int]:
-    return [piece.nbytes for piece in look.inputs[0]["pieces"]]
 
 
 def _in_order(look: Look) -> str | None:
     """The all-gathers and reduce-scatters of FSDP, in their order."""
     if look.size == 1:
         return None
-    for rank in look.ranks:
-        for event in traffic_of(look, rank, barriers=True):
-            if event.op not in ("all_gather", "reduce_scatter"):
-                return f"{called(event)}: all-gathers and reduce-scatters are all that is needed."
-            if not over_all(look, event):
-                return f"{called(event)} in a group that does not hold all ranks."
-        if said := _of_rank(look, rank):
-            return said
-    return None
+    needed = ": all-gathers and reduce-scatters are all that is needed."
+    if said := stray(look, "all_gather", "reduce_scatter", instead=needed, barriers=True):
+        return said
+    return next((said for rank in look.ranks if (said := _of_rank(look, rank))), None)
 
 
 def _of_rank(look: Look, rank: int) -> str | None:
     """What is wrong with the order of one rank's collectives, if anything."""
-    pieces = _piece_bytes(look)
+    pieces = [piece.nbytes for piece in look.inputs[0]["pieces"]]
     count = len(pieces)
     events = traffic_of(look, rank, barriers=True)
     forward, backward = events[:count], events[count:]
@@ -150,7 +125,7 @@ def _of_rank(look: Look, rank: int) -> str | None:
                 "layer, from the last to the first."
             )
     found = _layers_gathered(gathers, pieces)
-    if found is None:
+    if not found:
         return (
             f"rank {rank} called {len(gathers)} all-gathers in its backward pass, and not one for "
             "each layer from the last to the first."
@@ -163,127 +138,91 @@ def _of_rank(look: Look, rank: int) -> str | None:
     )
 
 
-def _layers_gathered(gathers, pieces: list[int]) -> list[list[int]] | None:
+def _layers_gathered(gathers, pieces: list[int]) -> list[list[int]]:
     """The lists of layers, in order, that the backward pass may have gathered, going by the bytes:
-    all layers, perhaps without the last and the first. `None` if there is no such list.
+    all layers, perhaps without the last and the first.
     """
     count = len(pieces)
-    every = list(reversed(range(count)))
-    possible = [
-        [
-            layer
-            for layer in every
-            if not (skip_last and layer == count - 1) and not (skip_first and layer == 0)
-        ]
-        for skip_last in (False, True)
-        for skip_first in (False, True)
-    ]
+    backwards = list(reversed(range(count)))
+    possible = [backwards[last : count - first] for last in (0, 1) for first in (0, 1)]
     nbytes = [event.nbytes for event in gathers]
-    found = [layers for layers in possible if [pieces[layer] for layer in layers] == nbytes]
-    return found or None
+    return [layers for layers in possible if [pieces[layer] for layer in layers] == nbytes]
 
 
 def _fits(backward, layers: list[int]) -> bool:
     """Is each of these layers gathered before its own reduce-scatter, and not before that of the
     layer two after it?
     """
-    count = sum(event.op == "reduce_scatter" for event in backward)
-    left, scattered = list(layers), count  # layers from `scattered` on have had theirs
+    gathered = iter(layers)
+    left = sum(event.op == "reduce_scatter" for event in backward)  # layers without theirs
     for event in backward:
-        if event.op == "all_gather":
-            layer = left.pop(0)
-            if not scattered - 2 <= layer < scattered:
-                return False
-        else:
-            scattered -= 1
-            if scattered in left:
-                return False
+        if event.op == "reduce_scatter":
+            left -= 1
+        elif not left - 2 <= next(gathered) < left:
+            return False
     return True
 
 
 # hints
 
 
+def _pairs(look: Look) -> list[tuple]:
+    """(wanted, returned) of each rank that returned two things."""
+    return [
+        (want, got)
+        for want, got in look.pairs()
+        if isinstance(got, (list, tuple)) and len(got) == 2
+    ]
+
+
 def _gradients(look: Look) -> list[tuple[list, list]]:
-    """(wanted, returned) gradients of each rank that returned a pair of a loss and a list."""
-    found = []
-    for want, got in zip(look.expected, look.got, strict=True):
-        got = got["returned"]
-        if isinstance(got, (list, tuple)) and len(got) == 2 and isinstance(got[1], (list, tuple)):
-            found.append((want["returned"][1], got[1]))
-    return found
+    """(wanted, returned) gradients of each rank that returned a list of them beside its loss."""
+    return [
+        (want, list(got)) for (_, want), (_, got) in _pairs(look) if isinstance(got, (list, tuple))
+    ]
 
 
 def _losses(look: Look) -> list[tuple[float, object]]:
-    return [
-        (want["returned"][0], got["returned"][0])
-        for want, got in zip(look.expected, look.got, strict=True)
-        if isinstance(got["returned"], (list, tuple)) and len(got["returned"]) == 2
-    ]
+    return [(want, got) for (want, _), (got, _) in _pairs(look)]
 
 
 def _plain_losses(look: Look) -> bool:
     return all(isinstance(got, (int, float)) for _, got in _losses(look))
 
 
+def _right(look: Look, pairs: list[tuple]) -> bool:
+    """Has every rank one of these (wanted, returned), and are they the same?"""
+    return len(pairs) == look.size and all(look.same(want, got) for want, got in pairs)
+
+
 def _times(look: Look, factor: float) -> bool:
-    pairs = _gradients(look)
-    return len(pairs) == look.size > 1 and all(
-        look.same([g * factor for g in want], list(got)) for want, got in pairs
-    )
-
-
-def _right_loss(look: Look) -> bool:
-    losses = _losses(look)
-    return len(losses) == look.size and all(look.same(want, got) for want, got in losses)
-
-
-def _right_gradients(look: Look) -> bool:
-    pairs = _gradients(look)
-    return len(pairs) == look.size and all(look.same(w, list(g)) for w, g in pairs)
+    scaled = [([part * factor for part in want], got) for want, got in _gradients(look)]
+    return look.size > 1 and _right(look, scaled)
 
 
 def _own_gradients(look: Look) -> bool:
     """Did each rank return pieces of its own gradient (which is computed again here)?"""
-    pairs = _gradients(look)
-    return len(pairs) == look.size > 1 and all(
-        look.same(_of_rank_alone(look, rank), list(got)) for rank, (_, got) in enumerate(pairs)
-    )
+    pairs = [(_of_rank_alone(look, rank), got) for rank, (_, got) in enumerate(_gradients(look))]
+    return look.size > 1 and _right(look, pairs)
 
 
-def _of_rank_alone(look: Look, rank: int, first: int = 0) -> list[np.ndarray]:
+def _of_rank_alone(look: Look, rank: int) -> list[np.ndarray]:
     """The pieces of the gradients of this rank's own batch."""
     given = look.inputs[rank]
-    weights = []
-    for number, shapes in enumerate(given["shapes"]):
-        line = np.concatenate([look.inputs[r]["pieces"][number] for r in look.ranks])
-        rows = shapes[0][0]
-        weights.append(
-            (line[: rows * shapes[0][1]].reshape(shapes[0]), line[rows * shapes[0][1] :][:rows])
-        )
-    outputs = [given["inputs"]]
-    for weight, bias in weights:
-        outputs.append(np.tanh(outputs[-1] @ weight.T + bias))
+    weights, outputs = [], [given["inputs"]]
+    for number, ((rows, columns), _) in enumerate(given["shapes"]):
+        line = np.concatenate([pieces[number] for pieces in look.given("pieces")])
+        weight, bias, _ = np.split(line, [rows * columns, rows * columns + rows])
+        weights.append(weight.reshape(rows, columns))
+        outputs.append(np.tanh(outputs[-1] @ weights[-1].T + bias))
     down = 2 * (outputs[-1] - given["targets"]) / outputs[-1].size
     pieces = []
     for number in reversed(range(len(weights))):
         down = down * (1 - outputs[number + 1] ** 2)
         gradients = [down.T @ outputs[number], down.sum(axis=0)]
         pieces.insert(0, pieces_of(gradients, look.size)[rank])
-        down = down @ weights[number][0]
+        down = down @ weights[number]
     return pieces
-
-
-def _proportional(look: Look) -> bool:
-    """Are all gradients one and the same multiple of the right ones, and not these themselves?"""
-    pairs = _gradients(look)
-    want = np.concatenate([g.reshape(-1) for right, _ in pairs for g in right])
-    got = np.concatenate([g.reshape(-1) for _, found in pairs for g in found])
-    if want.shape != got.shape or not np.abs(want).max() > 0:
-        return False
-    factor = float(got @ want) / float(want @ want)
-    other = factor > 0 and abs(factor - 1) > 1e-3
-    return other and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
 
 
 def _kind(gradient: object) -> tuple:
@@ -301,12 +240,12 @@ def _turned_round(look: Look, want: list, got: list) -> bool:
     """Are these gradients those of the layers from the last to the first, by values or lengths?"""
     kinds, found = list(map(_kind, want)), list(map(_kind, got))
     return (kinds != found and kinds[::-1] == found) or (
-        look.same(want[::-1], list(got)) and not look.same(want, list(got))
+        look.same(want[::-1], got) and not look.same(want, got)
     )
 
 
-def _gathers(look: Look) -> int:
-    return sum(e.op == "all_gather" for e in look.records[0].events)
+def _layers(look: Look) -> int:
+    return len(look.inputs[0]["pieces"])
 
 
 _HINTS = (
@@ -325,23 +264,29 @@ _HINTS = (
     ),
     Hint(
         "read before wait",
-        lambda look: any(hints.poisoned(g) for _, got in _gradients(look) for g in got)
-        or any(isinstance(got, float) and np.isnan(got) for _, got in _losses(look)),
+        lambda look: (
+            any(hints.poisoned(got) for _, got in _gradients(look))
+            or any(isinstance(got, float) and np.isnan(got) for _, got in _losses(look))
+        ),
         "There are NaNs: a gathered or reduced buffer was used before its request had been waited "
         "for. (A buffer made by torch.empty holds anything too until something is written into "
         "it.)",
     ),
     Hint(
         "loss of all ranks",
-        lambda look: _right_gradients(look) and look.size > 1 and _plain_losses(look)
-        and len({got for _, got in _losses(look)}) == 1
-        and len({want for want, _ in _losses(look)}) > 1,
+        lambda look: (
+            _right(look, _gradients(look))
+            and look.size > 1
+            and _plain_losses(look)
+            and len({got for _, got in _losses(look)}) == 1
+            and len({want for want, _ in _losses(look)}) > 1
+        ),
         "The gradients are right. The loss is the same on every rank: this rank's own is asked "
         "for.",
     ),
     Hint(
         "sum for mean",
-        lambda look: _right_loss(look) and _times(look, look.size),
+        lambda look: _right(look, _losses(look)) and _times(look, look.size),
         "The gradients are `size` times too large: a reduce-scatter adds up, and the mean over the "
         "ranks is asked for.",
     ),
@@ -359,7 +304,7 @@ _HINTS = (
     ),
     Hint(
         "too many layers at once",
-        lambda look: any(got[_MOST] for got in look.got),
+        lambda look: any(look.left(_MOST)),
         "The full parameters of three or more layers were in memory at the same time: then nothing "
         "is saved. Who still holds them? Autograd keeps what a forward pass needs for its backward "
         "pass, unless that runs under torch.no_grad(). A list keeps what is in it, and a name that "
@@ -367,24 +312,23 @@ _HINTS = (
     ),
     Hint(
         "layer called too often",
-        lambda look: any(got[_CALLS] for got in look.got),
+        lambda look: any(look.left(_CALLS)),
         "`layer` is called once a layer in the forward pass, and once more in the backward pass: "
         "keep each layer's input, so that the backward pass need not begin at the first layer "
         "again.",
     ),
     Hint(
         "weight and bias apart",
-        lambda look: any(
-            sum(e.op == op for e in look.records[0].events) > most * len(look.inputs[0]["pieces"])
-            for op, most in (("all_gather", 2), ("reduce_scatter", 1))
+        lambda look: (
+            calls(look, "all_gather") > 2 * _layers(look)
+            or calls(look, "reduce_scatter") > _layers(look)
         ),
         "There are more operations than two all-gathers and one reduce-scatter a layer. A layer's "
         "weight and bias are one piece: they travel together, cut and padded together.",
     ),
     Hint(
         "never gathered again",
-        lambda look: look.size > 1 and len(look.inputs[0]["pieces"]) > 2
-        and _gathers(look) == len(look.inputs[0]["pieces"]),
+        lambda look: look.size > 1 and calls(look, "all_gather") == _layers(look) > 2,
         "Each layer was gathered once. Between its forward and its backward pass a layer's full "
         "parameters are thrown away, so the backward pass gathers them again.",
     ),
@@ -396,8 +340,7 @@ _HINTS = (
     ),
     Hint(
         "another collective",
-        lambda look: any(e.op not in ("all_gather", "reduce_scatter", "new_group")
-                         for e in look.events()),
+        lambda look: others(look, "all_gather", "reduce_scatter"),
         "An all-gather brings a layer's parameters together, a reduce-scatter takes its gradients "
         "apart: nothing else has to travel, the loss included.",
     ),
@@ -409,13 +352,13 @@ _HINTS = (
     ),
     Hint(
         "another loss",
-        lambda look: _right_gradients(look) and not _right_loss(look),
+        lambda look: _right(look, _gradients(look)) and not _right(look, _losses(look)),
         "The gradients are right, and the loss is not: it is the mean squared error of this rank's "
         "batch.",
     ),
     Hint(
         "order of traffic",
-        lambda look: _right_gradients(look) and _in_order(look) is not None,
+        lambda look: _right(look, _gradients(look)) and _in_order(look) is not None,
         "Loss and gradients are right, and what travels is in another order, or of another size. "
         "Forward, each layer's piece is gathered as it is, first to last. Backward, last to first, "
         "each layer is gathered and its gradients are reduce-scattered, so that nobody keeps those "
@@ -437,22 +380,27 @@ _HINTS = (
     ),
     Hint(
         "losses summed",
-        _proportional,
+        lambda look: by_one_factor(
+            pair for pairs in _gradients(look) for pair in zip(*pairs, strict=True)
+        ),
         "The gradients have the right direction and another length: the loss is the *mean* of the "
         "squared errors, over all elements of this rank's output.",
     ),
     Hint(
         "other gradients",
-        lambda look: _right_loss(look) and not _right_gradients(look) and all(
-            list(map(_kind, want)) == list(map(_kind, got)) for want, got in _gradients(look)
+        lambda look: (
+            _right(look, _losses(look))
+            and not _right(look, _gradients(look))
+            and all(
+                list(map(_kind, want)) == list(map(_kind, got)) for want, got in _gradients(look)
+            )
         ),
         "The loss is right, and gradients are not. What comes down from the layer above is the "
         "gradient of *this* layer's output; through tanh and the product it becomes those of the "
         "weight, the bias and the input, and the last goes on to the layer below. Then they are "
         "cut as shard_flat cuts, weight before bias, padding at the end.",
     ),
-    *hints.COMMON,
-)  # fmt: skip
+)
 
 
 exercise = Exercise(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
-from distlab.course.lab10_sharding_and_overlap.rules import traffic_of
+from distlab.course.lab10_sharding_and_overlap.rules import others, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.traffic import called
@@ -16,8 +16,8 @@ def _gradients(case: Case) -> list[dict]:
     """`length`: of a piece, of which a gradient has one for each shard. `still`: ranks whose
     gradient is all zeros.
     """
-    replicas, dtype = case.get("replicas", 1), case.get("dtype", "float32")
-    count = case.get("length", 3) * (case.size // replicas)
+    replicas, dtype = case.params["replicas"], case.get("dtype", "float32")
+    count = case.params["length"] * (case.size // replicas)
     made = []
     for rank in range(case.size):
         gradient = drawn(case.generator(rank), [count], dtype)
@@ -36,19 +36,16 @@ def _mesh(look: Look) -> tuple[int, int]:
     return replicas, look.size // replicas
 
 
-def _replica(look: Look, rank: int) -> set[int]:
-    shards = _mesh(look)[1]
-    return {rank // shards * shards + place for place in range(shards)}
-
-
-def _counterparts(look: Look, rank: int) -> set[int]:
-    replicas, shards = _mesh(look)
-    return {replica * shards + rank % shards for replica in range(replicas)}
-
-
 def _members(look: Look, rank: int) -> dict[str, set[int]]:
-    """The ranks that each of a rank's collectives is over."""
-    return {"reduce_scatter": _replica(look, rank), "all_reduce": _counterparts(look, rank)}
+    """The ranks that each of a rank's collectives is over: those of its replica, and those with its
+    place in every replica.
+    """
+    _, shards = _mesh(look)
+    first, place = rank // shards * shards, rank % shards
+    return {
+        "reduce_scatter": set(range(first, first + shards)),
+        "all_reduce": set(range(place, look.size, shards)),
+    }
 
 
 def _scatter_then_reduce(look: Look) -> str | None:
@@ -103,26 +100,36 @@ def _same_groups(look: Look) -> str | None:
 # hints
 
 
-def _brought(look: Look) -> list[np.ndarray]:
-    return look.given("gradient")
-
-
-def _piece(look: Look, line: np.ndarray, place: int) -> np.ndarray:
-    length = line.size // _mesh(look)[1]
-    return line[place * length : (place + 1) * length]
-
-
 def _each(look: Look, of) -> bool:
     """Did each rank return `of(rank)`, and is that wrong?"""
     return look.size > 1 and hints.everywhere(look, [of(rank) for rank in look.ranks])
 
 
-def _sum_over(look: Look, ranks) -> np.ndarray:
-    return np.sum([_brought(look)[r] for r in ranks], axis=0)
+def _parts(look: Look) -> np.ndarray:
+    """All gradients: (replicas, places in it, pieces, elements)."""
+    replicas, shards = _mesh(look)
+    return np.reshape(look.given("gradient"), (replicas, shards, shards, -1))
 
 
-def _mine(look: Look, rank: int) -> int:
-    return rank % _mesh(look)[1]
+def _own_replica_alone(look: Look) -> bool:
+    sums = _parts(look).sum(axis=1).reshape(look.size, -1)  # each rank's piece
+    divisors = 1, look.size, _mesh(look)[1]
+    return _mesh(look)[0] > 1 and any(_each(look, lambda r, n=n: sums[r] / n) for n in divisors)
+
+
+def _dealt_out(look: Look) -> bool:
+    mean, shards = np.mean(look.given("gradient"), axis=0), _mesh(look)[1]
+    return _each(look, lambda r: mean[r % shards :: shards])
+
+
+def _another_piece(look: Look) -> bool:
+    pieces = _parts(look).mean(axis=(0, 1))
+    return look.size > 1 and any(
+        look.same(piece, got)
+        for rank, got in enumerate(look.returned)
+        for place, piece in enumerate(pieces)
+        if place != rank % len(pieces)
+    )
 
 
 exercise = Exercise(
@@ -162,18 +169,16 @@ exercise = Exercise(
         ),
         Hint(
             "divided twice",
-            lambda look: any(n > 1 and _each(look, lambda r, n=n: look.wanted[r] / n)
-                             for n in (*_mesh(look), look.size)),
+            lambda look: any(
+                n > 1 and _each(look, lambda r, n=n: look.wanted[r] / n)
+                for n in (*_mesh(look), look.size)
+            ),
             "The result is too small by the number of ranks of a dimension: divided once too "
             "often.",
         ),
         Hint(
             "own replica alone",
-            lambda look: _mesh(look)[0] > 1 and any(
-                _each(look, lambda r, n=n: _piece(look, _sum_over(look, _replica(look, r)),
-                                                  _mine(look, r)) / n)
-                for n in (1, look.size, _mesh(look)[1])
-            ),
+            _own_replica_alone,
             "Each replica has its own result: the pieces are still to be averaged between the "
             "replicas.",
         ),
@@ -189,17 +194,20 @@ exercise = Exercise(
         ),
         Hint(
             "whole gradient all-reduced",
-            lambda look: _mesh(look)[1] > 1
-            and any(e.op == "all_reduce" and e.nbytes == _brought(look)[0].nbytes
-                    for e in look.events()),
+            lambda look: (
+                _mesh(look)[1] > 1
+                and any(
+                    event.nbytes == look.inputs[0]["gradient"].nbytes
+                    for event in look.events("all_reduce")
+                )
+            ),
             "The whole gradient went through an all-reduce. After the reduce-scatter a rank has "
             "1/shards of it, and only that has to travel between the replicas, where links are "
             "slow.",
         ),
         Hint(
             "another collective",
-            lambda look: any(e.op not in ("reduce_scatter", "all_reduce", "new_group")
-                             for e in look.events()),
+            lambda look: others(look, "reduce_scatter", "all_reduce"),
             "A reduce-scatter within the replica and an all-reduce between replicas do it: nothing "
             "else is to be sent.",
         ),
@@ -211,25 +219,22 @@ exercise = Exercise(
         ),
         Hint(
             "dealt out",
-            lambda look: _each(look, lambda r: np.mean(_brought(look), axis=0)[
-                _mine(look, r)::_mesh(look)[1]]),
+            _dealt_out,
             "Elements were dealt out like cards. A rank's piece is consecutive: the first n/shards "
             "elements are that of place 0, the next ones that of place 1.",
         ),
         Hint(
             "another piece",
-            lambda look: look.size > 1 and any(
-                look.same(_piece(look, np.mean(_brought(look), axis=0), place), look.returned[r])
-                for r in look.ranks for place in range(_mesh(look)[1]) if place != _mine(look, r)
-            ),
+            _another_piece,
             "A rank has the piece of another one: its place within its replica says which piece is "
             "its own.",
         ),
         Hint(
             "whole gradient",
-            lambda look: any(isinstance(got, np.ndarray) and got.size > want.size
-                             for want, got in look.pairs()),
+            lambda look: any(
+                isinstance(got, np.ndarray) and got.size > want.size for want, got in look.pairs()
+            ),
             "More than a piece came back: n/shards elements are this rank's.",
         ),
     ),
-)  # fmt: skip
+)

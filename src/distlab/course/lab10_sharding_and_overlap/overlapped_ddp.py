@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import shortened
-from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.flat import by_one_factor, drawn_layers, shortened
+from distlab.course.lab10_sharding_and_overlap.rules import others, stray, traffic_of
 from distlab.course.lab10_sharding_and_overlap.watched_buckets import (
     COUNTS,
     EARLY,
@@ -14,12 +14,13 @@ from distlab.course.lab10_sharding_and_overlap.watched_buckets import (
     WAITED,
     Watched,
     buckets_of,
+    bytes_of,
     told_by_record,
 )
-from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.exercises.traffic import called
+from distlab.rank.models import gradients
 
 # inputs
 
@@ -29,38 +30,24 @@ def _models(case: Case) -> list[dict]:
 
     widths: features before, between and after the layers. bytes: the size of a bucket. order: the
     layers' numbers in the order in which they are registered. frozen: layers whose weight requires
-    no gradient. twice: layers that are applied twice in a row. empty: has a parameter without
-    elements, registered before the last layer.
+    no gradient. twice: layers that are applied twice in a row. empty: has, before its layers, a
+    parameter without elements.
 
     `still`: ranks whose gradients are all zero.
     """
     shared, dtype = case.generator(), case.get("dtype", "float32")
-    models = case.get("models", [{}])
-    weights = []
-    for model in models:
-        widths = model.get("widths", [3, 4, 2])
-        weights.append(
-            [
-                [
-                    (shared.uniform(-1, 1, (b, a)) * (3 / a) ** 0.5).astype(dtype),
-                    shared.uniform(-0.5, 0.5, b).astype(dtype),
-                ]
-                for a, b in zip(widths[:-1], widths[1:], strict=True)
-            ]
-        )
+    models = case.params["models"]
+    weights = [drawn_layers(shared, model["widths"], dtype) for model in models]
     made = []
     for rank in range(case.size):
         own = case.generator(rank)
         batches = [
-            [
-                own.standard_normal((case.get("rows", 3), len(layers[0][0][0]))).astype(dtype)
-                for layers in weights
-            ]
+            [own.standard_normal((3, model["widths"][0])).astype(dtype) for model in models]
             for _ in range(case.get("steps", 3))
         ]
         made.append(
             {
-                "models": [{"widths": [3, 4, 2], "bytes": 64, **model} for model in models],
+                "models": models,
                 "weights": weights,
                 "batches": batches,
                 "scale": 0.0 if rank in case.get("still", []) else 1.0,
@@ -73,18 +60,15 @@ def _models(case: Case) -> list[dict]:
 
 
 def _call(function, rank, size, inputs):
-    models = [
-        Watched(described, weights)
-        for described, weights in zip(inputs["models"], inputs["weights"], strict=True)
-    ]
+    described = inputs["models"]
+    models = list(map(Watched, described, inputs["weights"]))
     finishes = [
-        function(model.module, described["bytes"])
-        for model, described in zip(models, inputs["models"], strict=True)
+        function(model.module, one["bytes"]) for model, one in zip(models, described, strict=True)
     ]
     if not all(map(callable, finishes)):
         kind = "None" if finishes[0] is None else f"a {type(finishes[0]).__name__}"
         return {"returned": kind, "gradients": None, **dict.fromkeys(COUNTS, 0)}
-    gradients = []
+    found = []
     for step, batches in enumerate(inputs["batches"]):
         for model in models:
             model.begin(set_to_none=step % 2 == 0)
@@ -96,55 +80,49 @@ def _call(function, rank, size, inputs):
             model.backward(loss)
         for model, finish in zip(models, finishes, strict=True):
             model.finish(finish)
-        gradients.append(
-            [
-                [None if p.grad is None else p.grad.clone() for p in model.module.parameters()]
-                for model in models
-            ]
-        )
+        found.append([gradients(model.module.parameters()) for model in models])
     told = told_by_record(models, rank, size)
-    return {"returned": "a function", "gradients": shortened(gradients), **told}
+    return {"returned": "a function", "gradients": shortened(found), **told}
 
 
 # traffic
 
 
-def _expected(look: Look) -> list[int]:
-    """The bytes of each all-reduce of a rank, in order."""
+def _models_given(look: Look) -> list[tuple[dict, list[int]]]:
+    """Each model as it is described, and the bytes of its parameters."""
     given = look.inputs[0]
-    a_step = []
-    for described, weights in zip(given["models"], given["weights"], strict=True):
-        nbytes = _parameter_bytes(described, weights)
-        a_step += [
-            sum(nbytes[n] for n in bucket) for bucket in buckets_of(nbytes, described["bytes"])
-        ]
-    return a_step * len(given["batches"])
+    return [
+        (described, bytes_of(described, weights))
+        for described, weights in zip(given["models"], given["weights"], strict=True)
+    ]
 
 
-def _parameter_bytes(described: dict, weights: list) -> list[int]:
-    """Of the parameters that require a gradient, in the order in which they are registered."""
-    found, count = [], len(weights)
-    for place, number in enumerate(described.get("order", range(count))):
-        if described.get("empty") and place == count - 1:
-            found.append(0)
-        weight, bias = weights[number]
-        found += (
-            [bias.nbytes] if number in described.get("frozen", []) else [weight.nbytes, bias.nbytes]
-        )
-    return found
+def _of_a_step(look: Look) -> list[int]:
+    """The bytes of each all-reduce of a rank in one step, in order."""
+    return [
+        sum(nbytes[number] for number in bucket)
+        for described, nbytes in _models_given(look)
+        for bucket in buckets_of(nbytes, described["bytes"])
+    ]
+
+
+def _steps(look: Look) -> int:
+    return len(look.inputs[0]["batches"])
+
+
+def _expected(look: Look) -> list[int]:
+    return _of_a_step(look) * _steps(look)
 
 
 def _one_all_reduce_a_bucket(look: Look) -> str | None:
     if look.size == 1:
         return None
+    needed = ", and all-reduces of buckets are all that is needed."
+    if said := stray(look, "all_reduce", instead=needed, barriers=True):
+        return said
     expected = _expected(look)
     for rank in look.ranks:
-        events = traffic_of(look, rank, barriers=True)
-        for event in events:
-            if event.op != "all_reduce":
-                return f"{called(event)}, and all-reduces of buckets are all that is needed."
-            if not over_all(look, event):
-                return f"{called(event)} in a group that does not hold all ranks."
+        events = traffic_of(look, rank)
         for number, (event, nbytes) in enumerate(zip(events, expected, strict=False)):
             if event.nbytes != nbytes:
                 return (
@@ -152,23 +130,14 @@ def _one_all_reduce_a_bucket(look: Look) -> str | None:
                     f"a bucket of {nbytes} bytes is due."
                 )
         if len(events) != len(expected):
-            steps = len(look.inputs[0]["batches"])
             return (
-                f"rank {rank} called {len(events)} all-reduces in {steps} steps, where "
+                f"rank {rank} called {len(events)} all-reduces in {_steps(look)} steps, where "
                 f"{len(expected)} buckets were due."
             )
     return None
 
 
 # hints
-
-
-def _all_gradients(look: Look) -> list[tuple[list, list]]:
-    return [
-        (want["gradients"], got["gradients"])
-        for want, got in zip(look.expected, look.got, strict=True)
-        if "gradients" in got
-    ]
 
 
 def _arrays(tree) -> list:
@@ -181,7 +150,7 @@ def _pairs(look: Look) -> list[tuple[np.ndarray, np.ndarray]]:
     """(wanted, found) gradients of all ranks, steps and models."""
     found = [
         pair
-        for want, got in _all_gradients(look)
+        for want, got in look.pairs("gradients")
         for pair in zip(_arrays(want), _arrays(got), strict=True)
     ]
     return [(w, g) for w, g in found if isinstance(w, np.ndarray) and isinstance(g, np.ndarray)]
@@ -192,49 +161,38 @@ def _scaled(look: Look, factor: float) -> bool:
     return look.size > 1 and bool(pairs) and all(look.same(w * factor, g) for w, g in pairs)
 
 
-def _proportional(look: Look) -> bool:
-    """Are all gradients one and the same multiple of the right ones, and not these themselves?"""
-    pairs = _pairs(look)
-    if not pairs or any(want.shape != got.shape for want, got in pairs):
-        return False
-    want, got = (np.concatenate([pair[side].ravel() for pair in pairs]) for side in (0, 1))
-    factor = float(got @ want) / float(want @ want) if want.any() else 1.0
-    return factor > 0 and abs(factor - 1) > 1e-3 and _scaled(look, factor)
-
-
-def _right(look: Look) -> bool:
-    return all(look.same(want, got) for want, got in _all_gradients(look))
+def _by_rank(look: Look) -> list[tuple]:
+    """(wanted on rank 0, found on each rank) for each gradient."""
+    found = zip(*map(_arrays, look.left("gradients")), strict=True)
+    return list(zip(_arrays(look.asked("gradients")[0]), found, strict=True))
 
 
 def _zero_on_all_ranks(look: Look) -> bool:
     """Is a gradient zero everywhere that ought not to be? One rank's own may be zero by right."""
-    wanted = _arrays(look.expected[0]["gradients"])
-    found = zip(*(_arrays(got["gradients"]) for got in look.got), strict=True)
     return any(
         isinstance(want, np.ndarray)
         and want.any()
         and all(isinstance(one, np.ndarray) and not one.any() for one in each)
-        for want, each in zip(wanted, found, strict=True)
+        for want, each in _by_rank(look)
     )
 
 
 def _own(look: Look) -> bool:
     """Are gradients different on each rank?"""
-    first = _arrays(look.got[0]["gradients"])
-    return look.size > 1 and any(
-        isinstance(a, np.ndarray) and not look.same(a, b)
-        for got in look.got[1:]
-        for a, b in zip(first, _arrays(got["gradients"]), strict=True)
+    return any(
+        isinstance(first, np.ndarray) and not all(look.same(first, other) for other in each)
+        for _, (first, *each) in _by_rank(look)
     )
 
 
-def _left(name: str):
-    return lambda look: any(got.get(name, 0) for got in look.got)
+def _count(name: str):
+    """A hint's `shows`: did some rank count any of these?"""
+    return lambda look: any(look.left(name))
 
 
 def _right_in_first_step(look: Look) -> bool:
-    return not _right(look) and all(
-        look.same(want[0], got[0]) for want, got in _all_gradients(look)
+    return look.differs("gradients") and all(
+        look.same(want[0], got[0]) for want, got in look.pairs("gradients")
     )
 
 
@@ -245,33 +203,22 @@ def _one_of_two_wrong(look: Look) -> bool:
             not look.same([step[model] for step in want], [step[model] for step in got])
             for model in (0, 1)
         )
-        for want, got in _all_gradients(look)
+        for want, got in look.pairs("gradients")
     )
 
 
-def _each_parameter(look: Look) -> set[int]:
-    """The bytes of each parameter that requires a gradient."""
-    given = look.inputs[0]
-    return {
-        nbytes
-        for described, weights in zip(given["models"], given["weights"], strict=True)
-        for nbytes in _parameter_bytes(described, weights)
-    }
-
-
 def _bytes(look: Look) -> list[int]:
-    return [e.nbytes for e in look.records[0].events if e.op == "all_reduce"]
+    return [event.nbytes for event in look.records[0].events if event.op == "all_reduce"]
 
 
 def _last_is_missing(look: Look) -> bool:
     """Did all buckets of the first step leave but the last? Of two models nobody can tell."""
     if len(look.inputs[0]["models"]) > 1:
         return False
-    expected, got = _expected(look), _bytes(look)
-    step = expected[: len(expected) // len(look.inputs[0]["batches"])]
+    got, step = _bytes(look), _of_a_step(look)
     last = len(step) - 1
     return (
-        sum(got) < sum(expected)
+        sum(got) < sum(_expected(look))
         and got[:last] == step[:last]
         and got[last : last + 1] != step[last:]
     )
@@ -291,27 +238,29 @@ _HINTS = (
     ),
     Hint(
         "another collective",
-        lambda look: any(e.op not in ("all_reduce", "new_group") for e in look.events()),
+        lambda look: others(look, "all_reduce"),
         "One all-reduce a bucket is all that is needed: the parameters are equal to begin with, "
         "and nobody has to meet. (DistributedDataParallel calls others, and what it averages is "
         "what goes through its own forward.)",
     ),
     Hint(
         "waited in the hook",
-        _left(WAITED),
+        _count(WAITED),
         "An all-reduce was waited for while the backward pass went on, so that nothing overlaps: "
         "begin it with async_op=True, keep the request, and wait in `finish`.",
     ),
     Hint(
         "after the backward pass",
-        lambda look: _left(IN_FINISH)(look)
-        and all(got[LATE] == len(_expected(look)) for got in look.got),
+        lambda look: (
+            _count(IN_FINISH)(look)
+            and all(count == len(_expected(look)) for count in look.left(LATE))
+        ),
         "All buckets left after the backward pass was over. They are to begin while it goes on: a "
         "hook is called for each parameter as soon as its gradient is there.",
     ),
     Hint(
         "last bucket in finish",
-        _left(IN_FINISH),
+        _count(IN_FINISH),
         "`finish` began an all-reduce itself. Either of two things leaves one over: the last "
         "bucket may be smaller than bucket_bytes, so find out beforehand which bucket each "
         "parameter is in; and one gradient may set several buckets free, if the first of them was "
@@ -325,16 +274,20 @@ _HINTS = (
     ),
     Hint(
         "one for each parameter",
-        lambda look: len(_bytes(look)) > len(_expected(look))
-        and sum(_bytes(look)) == sum(_expected(look))
-        and set(_bytes(look)) <= _each_parameter(look),
+        lambda look: (
+            len(_bytes(look)) > len(_expected(look))
+            and sum(_bytes(look)) == sum(_expected(look))
+            and set(_bytes(look)) <= {n for _, nbytes in _models_given(look) for n in nbytes}
+        ),
         "There are more all-reduces than buckets. Join the gradients of a bucket (torch.cat) and "
         "reduce them at once.",
     ),
     Hint(
         "order of parameters",
-        lambda look: sorted(set(_bytes(look))) != sorted(set(_expected(look)))
-        and sum(_bytes(look)) == sum(_expected(look)),
+        lambda look: (
+            sorted(set(_bytes(look))) != sorted(set(_expected(look)))
+            and sum(_bytes(look)) == sum(_expected(look))
+        ),
         "The buckets are cut differently. They are filled from the *last* parameter to the first, "
         "because gradients come in about that order. A bucket ends with the parameter by which it "
         "reaches bucket_bytes, which counts bytes and not elements. Parameters that need no "
@@ -342,8 +295,9 @@ _HINTS = (
     ),
     Hint(
         "in another order",
-        lambda look: _bytes(look) != _expected(look)
-        and sorted(_bytes(look)) == sorted(_expected(look)),
+        lambda look: (
+            _bytes(look) != _expected(look) and sorted(_bytes(look)) == sorted(_expected(look))
+        ),
         "The buckets left in another order than theirs. All ranks have to call their all-reduces "
         "in one order, and gradients need not come in the order of the parameters: a bucket that "
         "is complete waits for those before it. (What is counted takes the k-th all-reduce for "
@@ -362,7 +316,7 @@ _HINTS = (
     ),
     Hint(
         "another divisor",
-        _proportional,
+        lambda look: look.size > 1 and by_one_factor(_pairs(look)),
         "All gradients are off by one factor: the sum over the ranks is to be divided by their "
         "number, dist.get_world_size(), once.",
     ),
@@ -374,7 +328,7 @@ _HINTS = (
     ),
     Hint(
         "began too early",
-        _left(EARLY),
+        _count(EARLY),
         "A bucket left before all its gradients were there. What counts is which gradients have "
         "come in this step: a gradient that is None or zero says nothing, and neither does a count "
         "of another step.",
@@ -388,7 +342,7 @@ _HINTS = (
     ),
     Hint(
         "began too late",
-        _left(LATE),
+        _count(LATE),
         "A bucket began later than it could: as soon as its last gradient is there, and those "
         "before it have begun. Several buckets may become ready with one gradient, when the first "
         "of them was what the others waited for. (A hook that is made in a loop and uses the "
@@ -407,8 +361,7 @@ _HINTS = (
         "The ranks end with gradients of their own: what was reduced is the joined buffer, and its "
         "parts have to be copied back into each .grad.",
     ),
-    *hints.COMMON,
-)  # fmt: skip
+)
 
 
 exercise = Exercise(

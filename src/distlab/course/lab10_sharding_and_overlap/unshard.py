@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, pieces_of, shortened
-from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.rules import calls, others, stray, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -16,7 +16,7 @@ from distlab.exercises.traffic import called
 
 def _pieces(case: Case) -> list[dict]:
     generator, dtype = case.generator(), case.get("dtype", "float32")
-    shapes = case.get("shapes", [[2, 3], [3]])
+    shapes = case.params["shapes"]
     full = [drawn(generator, shape, dtype) for shape in shapes]
     return [
         {"piece": piece, "shapes": [tuple(shape) for shape in shapes]}
@@ -30,13 +30,13 @@ def _call(function, rank, size, inputs):
 
 def _one_all_gather(look: Look) -> str | None:
     """One all-gather over all ranks, to which each gives its piece."""
+    nothing_else = ", and one all-gather is asked for and nothing else."
+    if said := stray(look, "all_gather", instead=nothing_else):
+        return said
     piece = look.inputs[0]["piece"]
     needed = look.size > 1 and piece.size > 0
     for rank in look.ranks:
         events = traffic_of(look, rank)
-        for event in events:
-            if event.op != "all_gather":
-                return f"{called(event)}, and one all-gather is asked for and nothing else."
         if not events and needed:
             return f"rank {rank} took part in no all-gather."
         if len(events) > 1:
@@ -44,9 +44,10 @@ def _one_all_gather(look: Look) -> str | None:
         for event in events:
             if event.nbytes != piece.nbytes and needed:
                 return f"{called(event)} with {event.nbytes} bytes, and a piece has {piece.nbytes}."
-            if not over_all(look, event):
-                return f"{called(event)} in a group that does not hold all ranks."
     return None
+
+
+# hints
 
 
 def _line(look: Look) -> np.ndarray:
@@ -54,27 +55,27 @@ def _line(look: Look) -> np.ndarray:
     return np.concatenate(look.given("piece"))
 
 
-def _flat(look: Look) -> list[np.ndarray]:
-    """What each rank returned, end to end."""
-    return [
-        np.concatenate([part.reshape(-1) for part in got])
-        if isinstance(got, (list, tuple))
-        else got.reshape(-1)
-        for got in look.returned
-    ]
-
-
 def _count(look: Look) -> int:
+    """The number of elements without the padding."""
     return sum(math.prod(shape) for shape in look.inputs[0]["shapes"])
 
 
-def _right(look: Look) -> bool:
-    return all(map(look.same, look.wanted, look.returned))
+def _right_line(look: Look) -> np.ndarray:
+    return _line(look)[: _count(look)]
+
+
+def _parts(returned) -> list:
+    return list(returned) if isinstance(returned, (list, tuple)) else [returned]
+
+
+def _flat(look: Look) -> list[np.ndarray]:
+    """What each rank returned, end to end."""
+    return [np.concatenate([p.reshape(-1) for p in _parts(got)]) for got in look.returned]
 
 
 def _ordered(look: Look) -> bool:
     """Do the right elements stand in their order on every rank?"""
-    return all(np.array_equal(line, _line(look)[: _count(look)]) for line in _flat(look))
+    return all(np.array_equal(line, _right_line(look)) for line in _flat(look))
 
 
 def _mixed_up(look: Look) -> bool:
@@ -92,44 +93,35 @@ def _mixed_up(look: Look) -> bool:
 
 def _single_numbers_skipped(look: Look) -> bool:
     """Was the line handed out as if a shape of () took no element of it?"""
-    shapes, line = look.inputs[0]["shapes"], _line(look)
-    lengths = [math.prod(shape) if shape else 0 for shape in shapes]
-    ends = np.cumsum(lengths)
-    return [] in map(list, shapes) and all(
+    shapes = look.inputs[0]["shapes"]
+    ends = np.cumsum([math.prod(shape) if shape else 0 for shape in shapes])
+    parts = np.split(_line(look), ends)[:-1]
+    return not all(shapes) and all(
         len(got) == len(shapes)
         and all(
-            np.array_equal(part.reshape(-1), line[end - length : end])
-            for part, shape, length, end in zip(got, shapes, lengths, ends, strict=True)
+            np.array_equal(found.reshape(-1), part)
+            for found, part, shape in zip(got, parts, shapes, strict=True)
             if shape
         )
         for got in look.returned
     )
 
 
-def _parts(look: Look):
-    for got in look.returned:
-        yield from got if isinstance(got, (list, tuple)) else [got]
-
-
 def _own_piece_alone(look: Look) -> bool:
     """Is every rank's own share right, and everything else not?"""
-    length = look.inputs[0]["piece"].size
-    right = [np.concatenate([part.reshape(-1) for part in want]) for want in look.wanted]
+    right, length = _right_line(look), look.inputs[0]["piece"].size
+    own = [slice(rank * length, (rank + 1) * length) for rank in look.ranks]
     return look.size > 1 and all(
-        np.array_equal(
-            got[rank * length : (rank + 1) * length], want[rank * length : (rank + 1) * length]
-        )
-        and not np.array_equal(got, want)
-        for rank, (got, want) in enumerate(zip(_flat(look), right, strict=True))
+        np.array_equal(line[mine], right[mine]) and not np.array_equal(line, right)
+        for line, mine in zip(_flat(look), own, strict=True)
     )
 
 
 def _repeated(look: Look) -> bool:
     """Does every rank have the piece of some rank in every place?"""
-    pieces = look.given("piece")
+    lines = [np.tile(piece, look.size)[: _count(look)] for piece in look.given("piece")]
     return not _ordered(look) and all(
-        any(np.array_equal(line, np.tile(piece, look.size)[: _count(look)]) for piece in pieces)
-        for line in _flat(look)
+        any(np.array_equal(found, line) for line in lines) for found in _flat(look)
     )
 
 
@@ -167,7 +159,7 @@ exercise = Exercise(
             "padding left in",
             lambda look: any(
                 len(line) > _count(look)
-                and np.array_equal(line[: _count(look)], _line(look)[: _count(look)])
+                and np.array_equal(line[: _count(look)], _right_line(look))
                 and not line[_count(look) :].any()
                 for line in _flat(look)
             ),
@@ -189,13 +181,13 @@ exercise = Exercise(
         ),
         Hint(
             "another collective",
-            lambda look: any(event.op not in ("all_gather", "barrier") for event in look.events()),
+            lambda look: others(look, "all_gather", "barrier"),
             "Each rank has one piece and is to get all of them: that is what an all-gather is for. "
             "Other ways send more, or more often.",
         ),
         Hint(
             "several all-gathers",
-            lambda look: len([e for e in look.records[0].events if e.op == "all_gather"]) > 1,
+            lambda look: calls(look, "all_gather") > 1,
             "Gather the whole piece at once and cut afterwards, not tensor by tensor. "
             "(all_gather_object takes two all-gathers: first it tells how long the objects are.)",
         ),
@@ -212,7 +204,10 @@ exercise = Exercise(
         ),
         Hint(
             "single numbers skipped",
-            lambda look: _single_numbers_skipped(look) and not _right(look),
+            lambda look: (
+                _single_numbers_skipped(look)
+                and not all(map(look.same, look.wanted, look.returned))
+            ),
             "The shape () was taken for one without elements. It is that of a single number, which "
             "takes one place in the line: math.prod(()) is 1.",
         ),
@@ -224,7 +219,11 @@ exercise = Exercise(
         ),
         Hint(
             hints.DTYPE.name,
-            lambda look: any(part.dtype != look.inputs[0]["piece"].dtype for part in _parts(look)),
+            lambda look: any(
+                part.dtype != look.inputs[0]["piece"].dtype
+                for got in look.returned
+                for part in _parts(got)
+            ),
             hints.DTYPE.says,
         ),
     ),

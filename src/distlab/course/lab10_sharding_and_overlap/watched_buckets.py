@@ -7,11 +7,13 @@ be judged.
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from distlab.rank.models import linear
 from distlab.records import reading
 
 LATE = "number of buckets that began later than they could"
@@ -35,20 +37,15 @@ class Watched:
 
     def __init__(self, described: dict, weights: list) -> None:
         self.module = _network(described, weights)
-        self.trained = [p for p in self.module.parameters() if p.requires_grad]
-        self.buckets = buckets_of(
-            [p.numel() * p.element_size() for p in self.trained], described["bytes"]
-        )
+        self.buckets = buckets_of(bytes_of(described, weights), described["bytes"])
         self.steps: list[_Marks] = []
-        for number, parameter in enumerate(self.trained):
-            parameter.register_hook(self._noting(number))
+        trained = [p for p in self.module.parameters() if p.requires_grad]
+        for number, parameter in enumerate(trained):
+            parameter.register_hook(functools.partial(self._note, number))
 
-    def _noting(self, number: int):
-        def note(_gradient) -> None:
-            if self.steps:
-                self.steps[-1].ready.append((number, time.monotonic()))
-
-        return note
+    def _note(self, number: int, _gradient) -> None:
+        if self.steps:
+            self.steps[-1].ready.append((number, time.monotonic()))
 
     def begin(self, set_to_none: bool) -> None:
         """A step begins, with gradients that are None or zero."""
@@ -73,28 +70,37 @@ def _network(described: dict, weights: list):
     import torch
     from torch import nn
 
+    count, empty = len(weights), described.get("empty", False)
+    frozen, twice = described.get("frozen", []), described.get("twice", [])
+
     class Network(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            count = len(weights)
-            order, like = described.get("order", list(range(count))), weights[0][0]
-            for place, number in enumerate(order):
-                if described.get("empty") and place == count - 1:
-                    self.nothing = nn.Parameter(like.new_empty(0))
-                weight, bias = weights[number]
-                linear = nn.Linear(*reversed(weight.shape), dtype=weight.dtype)
-                linear.weight = nn.Parameter(weight.clone())
-                linear.bias = nn.Parameter(bias.clone())
-                linear.weight.requires_grad_(number not in described.get("frozen", []))
-                self.add_module(f"layer{number}", linear)
+            if empty:
+                self.nothing = nn.Parameter(weights[0][0].new_empty(0))
+            for number in described.get("order", range(count)):
+                layer = linear(*weights[number])
+                layer.weight.requires_grad_(number not in frozen)
+                self.add_module(f"layer{number}", layer)
 
         def forward(self, x):
-            for number in range(len(weights)):
-                for _ in range(2 if number in described.get("twice", []) else 1):
+            for number in range(count):
+                for _ in range(2 if number in twice else 1):
                     x = torch.tanh(getattr(self, f"layer{number}")(x))
-            return torch.cat([x.flatten(), self.nothing]) if described.get("empty") else x
+            return torch.cat([x.flatten(), self.nothing]) if empty else x
 
     return Network()
+
+
+def bytes_of(described: dict, weights: list) -> list[int]:
+    """The bytes of each parameter that requires a gradient, from the first to the last."""
+    found = [0] if described.get("empty") else []
+    for number in described.get("order", range(len(weights))):
+        weight, bias = weights[number]
+        if number not in described.get("frozen", []):
+            found.append(weight.nbytes)
+        found.append(bias.nbytes)
+    return found
 
 
 def buckets_of(nbytes: list[int], limit: int) -> list[list[int]]:
