@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.traffic import silent
@@ -24,35 +26,21 @@ def _call(function, rank, size, inputs):
     return [function(inputs["shape"], inputs["names"], asked) for asked in inputs["ranks"]]
 
 
-def coordinates(rank: int, shape) -> list[int]:
-    """A rank's place in a row-major mesh."""
-    found = []
-    for length in reversed(shape):
-        rank, place = divmod(rank, length)
-        found.insert(0, place)
-    return found
+def _like(of, order: str = "C"):
+    """A hint's `shows`: did it return the ranks that `of(grid, place, dimension)` gives, and is
+    that wrong? The ranks are numbered in this order.
+    """
 
-
-def _groups(look: Look, belong, major=coordinates) -> list[dict]:
-    """Groups of a rank with all others that `belong(own place, other place, dimension)`."""
-    shape, names = look.inputs[0]["shape"], look.inputs[0]["names"]
-    places = [major(rank, shape) for rank in range(math.prod(shape))]
-    return [
-        {
-            name: [r for r, p in enumerate(places) if belong(places[asked], p, at)]
-            for at, name in enumerate(names)
-        }
-        for asked in look.inputs[0]["ranks"]
-    ]
-
-
-def _others_equal(own, other, at) -> bool:
-    return all(a == b for i, (a, b) in enumerate(zip(own, other, strict=True)) if i != at)
-
-
-def _like(belong, major=coordinates):
     def shows(look: Look) -> bool:
-        groups = _groups(look, belong, major)
+        given = look.inputs[0]
+        grid = np.arange(math.prod(given["shape"])).reshape(given["shape"], order=order)
+        groups = [
+            {
+                name: sorted(of(grid, np.argwhere(grid == asked)[0], at).ravel().tolist())
+                for at, name in enumerate(given["names"])
+            }
+            for asked in given["ranks"]
+        ]
         return look.same(groups, _sorted(look.returned[0])) and not look.same(
             groups, look.wanted[0]
         )
@@ -60,12 +48,18 @@ def _like(belong, major=coordinates):
     return shows
 
 
+def _line(grid: np.ndarray, place: np.ndarray, at: int) -> np.ndarray:
+    """The ranks that differ from this place in this coordinate alone."""
+    return grid[(*place[:at], slice(None), *place[at + 1 :])]
+
+
+def _plane(grid: np.ndarray, place: np.ndarray, at: int) -> np.ndarray:
+    """The ranks that have this coordinate in common."""
+    return grid.take(place[at], axis=at)
+
+
 def _sorted(groups):
     return [{name: sorted(ranks) for name, ranks in one.items()} for one in groups]
-
-
-def _column_major(rank: int, shape) -> list[int]:
-    return list(reversed(coordinates(rank, tuple(reversed(shape)))))
 
 
 def _swapped(look: Look) -> bool:
@@ -134,8 +128,12 @@ exercise = Exercise(
             lambda look: any(not isinstance(got, dict) for got in look.returned[0]),
             "Return a dict: each dimension's name, and the list of its ranks.",
         ),
-        Hint("other names", _names, "The keys are the names that it was given, all of them, also "
-             "that of a dimension of length 1."),
+        Hint(
+            "other names",
+            _names,
+            "The keys are the names that it was given, all of them, also "
+            "that of a dimension of length 1.",
+        ),
         Hint(
             "no plain ints",
             lambda look: not _plain(look),
@@ -148,11 +146,13 @@ exercise = Exercise(
             "The ranks are right, and not in order: sort them.",
         ),
         Hint(
-            "itself left out", _without,
+            "itself left out",
+            _without,
             "This rank is missing: it belongs to its own groups.",
         ),
         Hint(
-            "dimensions swapped", _swapped,
+            "dimensions swapped",
+            _swapped,
             "The groups are right, under the wrong names. shape[0] belongs to names[0], and ranks "
             "that are neighbours differ in the last coordinate. (A dimension's group is the line "
             "along it, in which its coordinate changes.)",
@@ -164,19 +164,22 @@ exercise = Exercise(
         ),
         Hint(
             "the plane for the line",
-            _like(lambda own, other, at: own[at] == other[at]),
+            _like(_plane),
             "These are the ranks that have this coordinate in common. Asked for are those that "
             "have all the *others* in common.",
         ),
         Hint(
-            "column-major", _like(_others_equal, _column_major),
+            "column-major",
+            _like(_line, order="F"),
             "The ranks were counted the other way: in a row-major mesh the last coordinate changes "
             "from one rank to the next, as in torch.arange(n).reshape(shape).",
         ),
         Hint(
             "rank 0's groups",
-            lambda look: len({str(got) for got in look.returned[0]}) == 1
-            and len(look.inputs[0]["ranks"]) > 1,
+            lambda look: (
+                len({str(got) for got in look.returned[0]}) == 1
+                and len(look.inputs[0]["ranks"]) > 1
+            ),
             "Every rank got the same groups: they depend on where `rank` stands in the mesh.",
         ),
         Hint(
@@ -188,4 +191,4 @@ exercise = Exercise(
         ),
     ),
     group=False,
-)  # fmt: skip
+)

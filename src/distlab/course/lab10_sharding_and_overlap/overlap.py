@@ -136,8 +136,7 @@ def _draw(axis, title: str, one: Step) -> None:
         loc="left",
         fontsize=10,
     )
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
+    axis.spines[["top", "right"]].set_visible(False)
 
 
 def _box(axis, row: int, left: float, width: float, colour: str) -> None:
