@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from distlab.course.lab10_sharding_and_overlap.gathered import Moment
 
 _WHOLE = "#0072B2"  # Okabe and Ito's blue
@@ -19,15 +21,9 @@ def spans(moments: Sequence[Moment], layer: int) -> list[tuple[int, int]]:
     """(begin, end) of each time that a layer was whole, in operations since the first one: from the
     first moment that shows it to the first that no longer does.
     """
-    found, begin = [], None
-    for now, moment in enumerate(moments):
-        there = layer in moment.layers
-        if there and begin is None:
-            begin = now
-        elif not there and begin is not None:
-            found.append((begin, now))
-            begin = None
-    return found if begin is None else [*found, (begin, len(moments))]
+    there = [layer in moment.layers for moment in moments]
+    edges = np.flatnonzero(np.diff([False, *there, False])).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def compare(runs: Mapping[str, Sequence[Moment]], layers: int):

@@ -33,11 +33,11 @@ class _Marks:
 
 
 class Watched:
-    """A model of a case, and the marks of each step that it went through."""
+    """A model of a case, the bytes of a bucket, and the marks of each step that it went through."""
 
     def __init__(self, described: dict, weights: list) -> None:
-        self.module = _network(described, weights)
-        self.buckets = buckets_of(bytes_of(described, weights), described["bytes"])
+        self.module, self.limit = _network(described, weights), described["bytes"]
+        self.buckets = buckets_of(bytes_of(described, weights), self.limit)
         self.steps: list[_Marks] = []
         trained = [p for p in self.module.parameters() if p.requires_grad]
         for number, parameter in enumerate(trained):
@@ -117,20 +117,16 @@ def buckets_of(nbytes: list[int], limit: int) -> list[list[int]]:
 
 def told_by_record(models: list[Watched], rank: int, size: int) -> dict[str, int]:
     """The `COUNTS` of all steps, from marks and record. One rank alone need not reduce anything."""
-    counts = dict.fromkeys(COUNTS, 0)
     if size == 1:
-        return counts
+        return dict.fromkeys(COUNTS, 0)
     record = reading.read(Path(os.environ["DISTLAB_RUN"], f"{rank}.rec"))
     events = [
         (event.begin - record.offset, event.wait_begin and event.wait_begin - record.offset)
         for event in record.events
         if event.op != "new_group"
     ]
-    for model in models:
-        for marks in model.steps:
-            for name, count in _of_step(model.buckets, marks, events).items():
-                counts[name] += count
-    return counts
+    found = [_of_step(model.buckets, marks, events) for model in models for marks in model.steps]
+    return {name: sum(counts[name] for counts in found) for name in COUNTS}
 
 
 def _of_step(buckets, marks: _Marks, events) -> dict[str, int]:
