@@ -68,8 +68,7 @@ class Chart:
             loc="left",
             fontsize=10,
         )
-        for side in ("top", "right"):
-            axis.spines[side].set_visible(False)
+        axis.spines[["top", "right"]].set_visible(False)
 
 
 def fastest(ranks: Iterable[Sequence[Sequence[Work]]]) -> Chart:

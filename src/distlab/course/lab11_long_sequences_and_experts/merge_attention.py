@@ -49,12 +49,20 @@ def _given(look: Look) -> tuple[np.ndarray, ...]:
     return tuple(look.inputs[0].values())
 
 
-def _exact(o1, lse1, o2, lse2) -> tuple[np.ndarray, np.ndarray]:
-    """Both attentions merged, in the widest floats there are."""
-    lse1, lse2 = lse1.astype(np.longdouble), lse2.astype(np.longdouble)
+def _got(look: Look) -> tuple[np.ndarray, np.ndarray] | None:
+    return pair(look.returned[0])
+
+
+def _weights(lse1, lse2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The larger lse, 0 where it is −inf, and the exponentials of both, divided by its own."""
     most = np.maximum(lse1, lse2)
     most = np.where(np.isfinite(most), most, 0)
-    w1, w2 = np.exp(lse1 - most), np.exp(lse2 - most)
+    return most, np.exp(lse1 - most), np.exp(lse2 - most)
+
+
+def _exact(o1, lse1, o2, lse2) -> tuple[np.ndarray, np.ndarray]:
+    """Both attentions merged, in the widest floats there are."""
+    most, w1, w2 = _weights(lse1.astype(np.longdouble), lse2.astype(np.longdouble))
     total = w1 + w2
     with np.errstate(divide="ignore"):
         lse = most + np.log(total)
@@ -72,7 +80,7 @@ def _off(look: Look) -> dict[str, float]:
     """How far o and lse are off at most, where that is more than asked: 1e-5 (1e-11 in float64)
     plus 2·eps·|lse| in each row. Infinities and NaN are left to the judge's own comparison.
     """
-    got = pair(look.returned[0])
+    got = _got(look)
     exact, allowed = _exact(*_given(look)), _allowed(*_given(look))
     if got is None or any(g.shape != e.shape for g, e in zip(got, exact, strict=True)):
         return {}
@@ -101,23 +109,17 @@ def _alike(of):
     """A hint's `shows`: did it return what `of` makes of the same arguments, one of o and lse?"""
 
     def shows(look: Look) -> bool:
-        got = pair(look.returned[0])
         with np.errstate(all="ignore"):
-            o, lse = of(*(a.astype("float64") for a in _given(look)))
-        o, lse = (None if x is None else x.astype(got[0].dtype) for x in (o, lse))
-        right = look.wanted[0]
+            made = of(*(a.astype("float64") for a in _given(look)))
+        parts = zip(made, _got(look), look.wanted[0], strict=True)
         return any(
-            x is not None and look.same(x, got[i]) and not look.same(right[i], got[i])
-            for i, x in enumerate((o, lse))
+            alike is not None
+            and look.same(alike.astype(got.dtype), got)
+            and not look.same(right, got)
+            for alike, got, right in parts
         )
 
     return shows
-
-
-def _weights(lse1, lse2):
-    most = np.maximum(lse1, lse2)
-    most = np.where(np.isfinite(most), most, 0)
-    return np.exp(lse1 - most)[..., None], np.exp(lse2 - most)[..., None]
 
 
 def _swapped(o1, lse1, o2, lse2):
@@ -125,8 +127,8 @@ def _swapped(o1, lse1, o2, lse2):
 
 
 def _unnormalised(o1, lse1, o2, lse2):
-    w1, w2 = _weights(lse1, lse2)
-    return w1 * o1 + w2 * o2, None
+    _, w1, w2 = _weights(lse1, lse2)
+    return w1[..., None] * o1 + w2[..., None] * o2, None
 
 
 def _by_lse(o1, lse1, o2, lse2):
@@ -136,11 +138,10 @@ def _by_lse(o1, lse1, o2, lse2):
 
 def _wrong_axis(o1, lse1, o2, lse2):
     """What broadcasting makes of it where n = d."""
-    w1, w2 = (w[..., 0] for w in _weights(lse1, lse2))
-    total = w1 + w2
+    _, w1, w2 = (w[..., None, :] for w in _weights(lse1, lse2))
     if lse1.shape[-1] != o1.shape[-1]:
         return None, None
-    return (w1[..., None, :] * o1 + w2[..., None, :] * o2) / total[..., None, :], None
+    return (w1 * o1 + w2 * o2) / (w1 + w2), None
 
 
 def _bad_rows(look: Look, empty: bool) -> bool:
@@ -148,23 +149,15 @@ def _bad_rows(look: Look, empty: bool) -> bool:
 
     Where it is asked of rows with an empty side: are these alone wrong in another way?
     """
-    got = pair(look.returned[0])
-    _, lse1, _, lse2 = _given(look)
-    without = np.isneginf(lse1) | np.isneginf(lse2)
-    both = np.isneginf(lse1) & np.isneginf(lse2)
-    bad = ~np.isfinite(got[0]).all(-1) | np.isnan(got[1]) | (~np.isfinite(got[1]) & ~both)
+    (o, lse), right = _got(look), look.wanted[0]
+    _, lse1, _, lse2 = map(np.isneginf, _given(look))
+    bad = ~np.isfinite(o).all(-1) | np.isnan(lse) | (~np.isfinite(lse) & ~(lse1 & lse2))
+    without = lse1 | lse2
     if not empty:
         return bool((bad & ~without).any())
-    right = look.wanted[0]
-    wrong = ~np.isclose(got[1], right[1], rtol=0, atol=1e-2)
-    wrong |= ~np.isclose(got[0], right[0], rtol=0, atol=1e-2).all(-1)
+    wrong = ~np.isclose(lse, right[1], rtol=0, atol=1e-2)
+    wrong |= ~np.isclose(o, right[0], rtol=0, atol=1e-2).all(-1)
     return bool((bad & without).any()) or bool(wrong.any() and not (wrong & ~without).any())
-
-
-def _narrow(look: Look) -> bool:
-    """Nearly right: rounding of a narrower type, or a small number added against division by 0."""
-    got, right = pair(look.returned[0]), look.wanted[0]
-    return all(look.same(r, g) for r, g in zip(right, got, strict=True))
 
 
 exercise = Exercise(
@@ -188,7 +181,7 @@ exercise = Exercise(
         returning.CHANGED,
         Hint(
             "no pair",
-            lambda look: pair(look.returned[0]) is None,
+            lambda look: _got(look) is None,
             "Two tensors are asked for, `return o, lse`: whoever merges a third set of keys into "
             "this needs the lse too.",
         ),
@@ -196,22 +189,21 @@ exercise = Exercise(
             "other dtype",
             lambda look: any(
                 got.dtype != want.dtype
-                for want, got in zip(look.wanted[0], pair(look.returned[0]), strict=True)
+                for want, got in zip(look.wanted[0], _got(look), strict=True)
             ),
             "The result has the dtype of the arguments: make new tensors with torch.zeros_like and "
             "the like, and convert back what you computed in another type.",
         ),
         Hint(
             "lse of another shape",
-            lambda look: pair(look.returned[0])[1].shape != look.wanted[0][1].shape,
+            lambda look: _got(look)[1].shape != look.wanted[0][1].shape,
             "lse has one number for each query, shape (…, n): the dimension that you added for the "
             "product with o has to go again.",
         ),
         Hint(
             "weights along the wrong dimension",
             lambda look: (
-                pair(look.returned[0])[0].shape != look.wanted[0][0].shape
-                or _alike(_wrong_axis)(look)
+                _got(look)[0].shape != look.wanted[0][0].shape or _alike(_wrong_axis)(look)
             ),
             "o has one dimension more than lse, and it is the last one: lse.unsqueeze(-1) "
             "stretches over it. Without it, torch lines up the last dimensions of both, which are "
@@ -272,7 +264,7 @@ exercise = Exercise(
         ),
         Hint(
             "nearly right",
-            _narrow,
+            lambda look: all(map(look.same, look.wanted[0], _got(look))),
             "This is nearly right, and farther off than rounding would leave it. Was something "
             "small added, a small weight left out, or something computed in a narrower type?",
         ),

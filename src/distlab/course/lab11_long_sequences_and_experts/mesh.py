@@ -35,7 +35,6 @@ def draw(groups: Mapping[str, Sequence[int]], size: int, rank: int, told: Mappin
     axis.set_xticks(range(0, size, max(1, size // 8)))
     axis.set_xlim(-0.6, size - 0.4)
     axis.set_xlabel(f"rank of {size}; coloured: who shares a group with rank {rank}")
-    for side in ("top", "right", "left"):
-        axis.spines[side].set_visible(False)
+    axis.spines[["top", "right", "left"]].set_visible(False)
     axis.tick_params(left=False)
     return figure

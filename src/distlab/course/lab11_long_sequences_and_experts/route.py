@@ -16,7 +16,7 @@ def _make(case: Case) -> list[dict]:
     """Logits; `kind`: "ties" are small integers, "close" differ in their last bit alone, "low"
     lie far below 0, from token to token deeper.
     """
-    tokens, experts = case.get("tokens", 6), case.get("experts", 3)
+    tokens, experts = case.params["tokens"], case.params["experts"]
     drawn, dtype = case.generator(), case.get("dtype", "float32")
     logits = drawn.standard_normal((tokens, experts)).astype(dtype)
     kind = case.get("kind")
@@ -30,8 +30,12 @@ def _make(case: Case) -> list[dict]:
     elif kind == "low":
         logits -= (10.0 ** (np.arange(tokens) % 7))[:, None].astype(dtype)
     elif kind == "one":
-        logits[:, case.get("expert", 0)] += 100
-    return [{"logits": logits, "capacity": case.get("capacity", 2)} for _ in range(case.size)]
+        logits[:, case.params["expert"]] += 100
+    return [{"logits": logits, "capacity": case.params["capacity"]} for _ in range(case.size)]
+
+
+def _got(look: Look) -> tuple[np.ndarray, np.ndarray] | None:
+    return pair(look.returned[0])
 
 
 def _best(look: Look) -> np.ndarray:
@@ -48,58 +52,56 @@ def _dropped(chosen: np.ndarray, slots: np.ndarray, room: np.ndarray) -> tuple:
 
 
 def _as(of: Callable[[Look], tuple[np.ndarray, np.ndarray]]) -> Callable[[Look], bool]:
-    """Did it return these two?"""
+    """Did it return these two, and is that wrong?"""
 
     def shows(look: Look) -> bool:
-        got, right = pair(look.returned[0]), look.wanted[0]
-        like = of(look)
+        got, right, like = _got(look), look.wanted[0], of(look)
         return all(map(np.array_equal, like, got)) and not all(map(np.array_equal, right, got))
 
     return shows
 
 
-def _capacity(look: Look) -> int:
-    return look.case.get("capacity", 2)
-
-
 def _with(change: Callable[[np.ndarray, np.ndarray, int], tuple]) -> Callable[[Look], bool]:
-    return _as(lambda look: change(_best(look), _slots(_best(look)), _capacity(look)))
+    """Did it return what this makes of the right experts, their slots and the capacity?"""
+    return _as(lambda look: change(_best(look), _slots(_best(look)), look.inputs[0]["capacity"]))
 
 
-def _last_best(look: Look) -> tuple:
-    logits = look.inputs[0]["logits"]
-    chosen = logits.shape[1] - 1 - np.argmax(logits[:, ::-1], axis=1)
-    slots = _slots(chosen)
-    return _dropped(chosen, slots, slots < _capacity(look))
+def _chose(of: Callable[[np.ndarray], np.ndarray]) -> Callable[[Look], bool]:
+    """Were tokens sent to the experts that this makes of their logits?"""
+
+    def routed(look: Look) -> tuple[np.ndarray, np.ndarray]:
+        chosen = of(look.inputs[0]["logits"])
+        slots = _slots(chosen)
+        return _dropped(chosen, slots, slots < look.inputs[0]["capacity"])
+
+    return _as(routed)
 
 
-def _smallest(look: Look) -> tuple:
-    chosen = np.argmin(look.inputs[0]["logits"], axis=1)
-    slots = _slots(chosen)
-    return _dropped(chosen, slots, slots < _capacity(look))
+def _last_best(logits: np.ndarray) -> np.ndarray:
+    return logits.shape[1] - 1 - np.argmax(logits[:, ::-1], axis=1)
 
 
 def _from_behind(look: Look) -> tuple:
     chosen = _best(look)
     slots = _slots(chosen[::-1])[::-1]
-    return _dropped(chosen, slots, slots < _capacity(look))
+    return _dropped(chosen, slots, slots < look.inputs[0]["capacity"])
 
 
 def _right_with_room(look: Look) -> bool:
-    got, right = pair(look.returned[0]), pair(look.wanted[0])
-    room = right[0] >= 0
-    return all(np.array_equal(r[room], g[room]) for r, g in zip(right, got, strict=True))
+    room = look.wanted[0][0] >= 0
+    pairs = zip(look.wanted[0], _got(look), strict=True)
+    return all(np.array_equal(want[room], got[room]) for want, got in pairs)
 
 
 def _another_expert(look: Look) -> bool:
     """Is a token with another expert than the best one, and not dropped?"""
-    expert, best = pair(look.returned[0])[0], _best(look)
-    return bool(((expert != best) & (expert >= 0)).any())
+    expert, _ = _got(look)
+    return bool(((expert != _best(look)) & (expert >= 0)).any())
 
 
 def _lost_below_zero(look: Look) -> bool:
-    expert, right = pair(look.returned[0])[0], pair(look.wanted[0])[0]
-    return look.case.get("kind") == "low" and bool((expert != right).any())
+    expert, _ = _got(look)
+    return look.case.get("kind") == "low" and bool((expert != look.wanted[0][0]).any())
 
 
 exercise = Exercise(
@@ -119,32 +121,31 @@ exercise = Exercise(
         returning.CHANGED,
         Hint(
             "no pair of tensors",
-            lambda look: pair(look.returned[0]) is None,
+            lambda look: _got(look) is None,
             "Two tensors are asked for: `return expert, slot`.",
         ),
         Hint(
             "other dtype",
-            lambda look: any(part.dtype != "int64" for part in pair(look.returned[0])),
+            lambda look: any(part.dtype != "int64" for part in _got(look)),
             "Both are int64: torch.where, one_hot and cumsum keep it, a mean or a division "
             "does not, and a mask is bool.",
         ),
         Hint(
             "another shape",
             lambda look: any(
-                g.shape != w.shape
-                for g, w in zip(pair(look.returned[0]), look.wanted[0], strict=True)
+                g.shape != w.shape for g, w in zip(_got(look), look.wanted[0], strict=True)
             ),
             "Both have one number for each token, shape (tokens,), also where there are none.",
         ),
         Hint(
             "last of equals",
-            _as(_last_best),
+            _chose(_last_best),
             "Of experts with equal logits the lowest counts: argmax gives that one, topk and sort "
             "promise nothing about it.",
         ),
         Hint(
             "smallest logit",
-            _as(_smallest),
+            _chose(lambda logits: np.argmin(logits, axis=1)),
             "Tokens went to the expert with the smallest logit: the largest is asked for.",
         ),
         Hint(
