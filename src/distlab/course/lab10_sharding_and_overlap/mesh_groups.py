@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def _call(function, rank, size, inputs):
     return [function(inputs["shape"], inputs["names"], asked) for asked in inputs["ranks"]]
 
 
-def _like(of, order: str = "C"):
+def _like(of, order: Literal["C", "F"] = "C"):
     """A hint's `shows`: did it return the ranks that `of(grid, place, dimension)` gives, and is
     that wrong? The ranks are numbered in this order.
     """
@@ -50,7 +51,7 @@ def _like(of, order: str = "C"):
 
 def _line(grid: np.ndarray, place: np.ndarray, at: int) -> np.ndarray:
     """The ranks that differ from this place in this coordinate alone."""
-    return grid[(*place[:at], slice(None), *place[at + 1 :])]
+    return np.moveaxis(grid, at, -1)[tuple(np.delete(place, at))]
 
 
 def _plane(grid: np.ndarray, place: np.ndarray, at: int) -> np.ndarray:

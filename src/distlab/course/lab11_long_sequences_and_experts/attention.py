@@ -25,22 +25,15 @@ def blocks(heads_first: bool):
     """
 
     def make(case: Case) -> list[dict]:
-        heads, n, d = case.get("heads", 2), case.get("n", 4), case.get("d", 2)
+        heads, n, d = case.get("heads", 2), case.params["n"], case.params["d"]
         shape, dtype = (heads, n, d) if heads_first else (n, heads, d), case.get("dtype", "float32")
         inputs = []
         for rank in range(case.size):
-            drawn = case.generator(rank)
-            q, k, v = (drawn.standard_normal(shape) for _ in range(3))
+            qkv = case.generator(rank).standard_normal((3, *shape))
             if steep := case.get("steep"):
-                q, k = (np.round(part * steep) for part in (q, k))
-            inputs.append(
-                {
-                    "q": q.astype(dtype),
-                    "k": k.astype(dtype),
-                    "v": v.astype(dtype),
-                    "causal": case.get("causal", False),
-                }
-            )
+                qkv[:2] = np.round(qkv[:2] * steep)
+            q, k, v = qkv.astype(dtype)
+            inputs.append({"q": q, "k": k, "v": v, "causal": case.get("causal", False)})
         return inputs
 
     return make
@@ -48,9 +41,8 @@ def blocks(heads_first: bool):
 
 def whole(look: Look, name: str, heads_first: bool) -> np.ndarray:
     """All positions of all ranks, (heads, size·n, d), in float64."""
-    parts = [inputs[name].astype("float64") for inputs in look.inputs]
-    parts = parts if heads_first else [part.swapaxes(0, 1) for part in parts]
-    return np.concatenate(parts, axis=1)
+    parts = np.array(look.given(name), "float64")
+    return np.concatenate(parts if heads_first else parts.swapaxes(1, 2), axis=1)
 
 
 def attended(q, k, v, visible: np.ndarray, scale: float | None = None) -> np.ndarray:
@@ -70,14 +62,14 @@ def attended(q, k, v, visible: np.ndarray, scale: float | None = None) -> np.nda
 
 def seen(look: Look, causal: bool | None = None) -> np.ndarray:
     """(size·n, size·n): does position i see position j?"""
-    count = look.size * look.case.get("n", 4)
+    count = look.size * look.case.params["n"]
     causal = look.case.get("causal", False) if causal is None else causal
     return np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
 
 
 def _of_rank(look: Look) -> np.ndarray:
     """The rank that owns each position, (size·n,)."""
-    return np.repeat(np.arange(look.size), look.case.get("n", 4))
+    return np.repeat(np.arange(look.size), look.case.params["n"])
 
 
 def own_block(look: Look) -> np.ndarray:
@@ -87,8 +79,8 @@ def own_block(look: Look) -> np.ndarray:
 
 def every_block_alike(look: Look) -> np.ndarray:
     """The causal mask of a rank's own block, repeated on every block."""
-    n = look.case.get("n", 4)
-    return np.tile(np.tri(n, dtype=bool), (look.size, look.size))
+    block = np.tri(look.case.params["n"], dtype=bool)
+    return np.tile(block, (look.size, look.size))
 
 
 def whole_blocks(look: Look) -> np.ndarray:
@@ -121,7 +113,7 @@ def like(mistake: Mistake, heads_first: bool) -> Callable[[Look], bool]:
     """A hint's `shows`: did some rank return what this mistake makes of q, k, v, (heads, N, d)?"""
 
     def shows(look: Look) -> bool:
-        n, heads = look.case.get("n", 4), look.case.get("heads", 2)
+        n, heads = look.case.params["n"], look.case.get("heads", 2)
         if heads * (look.size * n) ** 2 > _FEW:
             return False
         everything = mistake(look, *(whole(look, name, heads_first) for name in "qkv"))
@@ -138,36 +130,36 @@ def like(mistake: Mistake, heads_first: bool) -> Callable[[Look], bool]:
     return shows
 
 
-def _averaged(look: Look, q, k, v) -> np.ndarray:
-    """The plain mean of the attentions over the blocks that a rank sees something of."""
-    owner = _of_rank(look)
-    parts, counts = 0.0, 0.0
-    for block in range(look.size):
-        visible = seen(look) & (owner == block)[None, :]
-        parts = parts + attended(q, k, v, visible)
-        counts = counts + visible.any(axis=1)[:, None]
-    return parts / counts
+def _each_block(look: Look) -> list[np.ndarray]:
+    """What each position sees of each block."""
+    return [seen(look) & (_of_rank(look) == block) for block in range(look.size)]
 
 
 def _added(look: Look, q, k, v) -> np.ndarray:
-    owner = _of_rank(look)
-    return sum(attended(q, k, v, seen(look) & (owner == b)[None, :]) for b in range(look.size))
+    """The sum of the attentions over each block."""
+    return sum(attended(q, k, v, visible) for visible in _each_block(look))
+
+
+def _averaged(look: Look, q, k, v) -> np.ndarray:
+    """Their mean, over the blocks that a position sees something of."""
+    return _added(look, q, k, v) / sum(v.any(axis=1)[:, None] for v in _each_block(look))
 
 
 def _wrong_scales(look: Look) -> list[float]:
     """None; by d; multiplied; and by the width of all heads together."""
-    heads, d = look.case.get("heads", 2), look.case.get("d", 2)
+    heads, d = look.case.get("heads", 2), look.case.params["d"]
     return [1.0, 1 / d, d**0.5, (heads * d) ** -0.5] if d > 1 else []
 
 
 def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
     """What is wrong with an attention, told from its values."""
 
-    def masked(visible: Callable[[Look], np.ndarray]) -> Callable[[Look], bool]:
-        return like(lambda look, q, k, v: attended(q, k, v, visible(look)), heads_first)
-
-    def causal(look: Look) -> bool:
-        return bool(look.case.get("causal"))
+    def masked(
+        visible: Callable[[Look], np.ndarray], causal: bool | None = None
+    ) -> Callable[[Look], bool]:
+        """Was it seen what `visible` says? Asked of all cases, or of those with this mask."""
+        alike = like(lambda look, q, k, v: attended(q, k, v, visible(look)), heads_first)
+        return lambda look: causal in (None, look.case.get("causal", False)) and alike(look)
 
     return (
         Hint(
@@ -180,69 +172,60 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
         ),
         Hint(
             "causal ignored",
-            lambda look: causal(look) and masked(lambda look: seen(look, causal=False))(look),
+            masked(lambda look: seen(look, causal=False), causal=True),
             "With causal=True a position sees itself and those before it, and none after it. Here "
             "all see everything.",
         ),
         Hint(
             "always causal",
-            lambda look: not causal(look) and masked(lambda look: seen(look, causal=True))(look),
+            masked(lambda look: seen(look, causal=True), causal=False),
             "With causal=False every position sees all others: the mask is only for causal=True.",
         ),
         Hint(
             "own position not seen",
-            lambda look: (
-                causal(look)
-                and masked(lambda look: seen(look) & ~np.eye(len(seen(look)), dtype=bool))(look)
-            ),
+            masked(lambda look: np.tri(len(seen(look)), k=-1, dtype=bool), causal=True),
             "A position sees itself too: i sees j where j ≤ i.",
         ),
         Hint(
             "mask the wrong way round",
-            lambda look: causal(look) and masked(lambda look: seen(look).T)(look),
+            masked(lambda look: seen(look).T, causal=True),
             "Positions see what comes after them: the mask is the wrong way round.",
         ),
         Hint(
             "mask of the own block on every block",
-            lambda look: causal(look) and look.size > 1 and masked(every_block_alike)(look),
+            masked(every_block_alike, causal=True),
             "Every block got the mask of the diagonal. Positions count over all ranks: this rank's "
             "begin at rank·n, and those of a block at (the rank that it is from)·n.",
         ),
         Hint(
             "no mask on the own block",
-            lambda look: causal(look) and masked(whole_blocks)(look),
+            masked(whole_blocks, causal=True),
             "Which blocks a rank sees is right, and within its own block every position sees all "
             "others, also those after it.",
         ),
         Hint(
             "later blocks seen",
-            lambda look: causal(look) and look.size > 1 and masked(later_blocks_too)(look),
+            masked(later_blocks_too, causal=True),
             "This rank's own block is masked as it should be, but those of ranks behind it are "
             "seen as well. All their positions come later: hide them whole, and only hand them on.",
         ),
         Hint(
             "one position too far",
             lambda look: (
-                causal(look)
-                and any(
-                    masked(mask)(look)
-                    for mask in (one_too_many, lambda look: one_too_many(look) & whole_blocks(look))
-                )
+                masked(one_too_many, causal=True)(look)
+                or masked(lambda look: one_too_many(look) & whole_blocks(look), causal=True)(look)
             ),
             "Positions see the one right after them, too: i sees j where j ≤ i. (triu(1) is what "
             "is hidden, tril() what is seen.)",
         ),
         Hint(
             "own block alone",
-            lambda look: look.size > 1 and masked(own_block)(look),
+            masked(own_block),
             "Each rank attended to its own positions alone: the keys of all ranks count.",
         ),
         Hint(
             "blocks averaged",
-            lambda look: (
-                look.size > 1
-                and (like(_averaged, heads_first)(look) or like(_added, heads_first)(look))
-            ),
+            lambda look: like(_averaged, heads_first)(look) or like(_added, heads_first)(look),
             "The results of the blocks were added up or averaged. A block counts by the sum of "
             "its exponentials: merge two results by their lse.",
         ),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
@@ -16,7 +14,7 @@ from distlab.exercises.traffic import called
 
 def _make(case: Case) -> list[dict]:
     """`tokens`: how many each rank has; `kept`: the share that has an expert."""
-    counts, experts = case.get("tokens", [4] * case.size), case.get("experts", 3)
+    counts, experts = case.params["tokens"], case.params["experts"]
     dtype, kept = case.get("dtype", "float32"), case.get("kept", 0.8)
     inputs = []
     for rank in range(case.size):
@@ -43,18 +41,18 @@ def _make(case: Case) -> list[dict]:
 
 def _all(look: Look) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities and experts of all tokens of all ranks."""
-    probabilities = [inputs["probabilities"].astype("float64") for inputs in look.inputs]
-    return np.concatenate(probabilities), np.concatenate([i["expert"] for i in look.inputs])
+    probabilities = np.concatenate(look.given("probabilities"))
+    return probabilities.astype("float64"), np.concatenate(look.given("expert"))
 
 
-def _shares(expert: np.ndarray, experts: int) -> np.ndarray:
-    return np.array([(expert == e).sum() for e in range(experts)], "float64")
+def _counts(expert: np.ndarray, experts: int) -> np.ndarray:
+    return np.bincount(expert[expert >= 0], minlength=experts)
 
 
 def _loss(probabilities: np.ndarray, expert: np.ndarray, tokens: float | None = None) -> float:
     experts = probabilities.shape[1]
     tokens = len(expert) if tokens is None else tokens
-    return float(experts * _shares(expert, experts) @ probabilities.sum(0) / tokens**2)
+    return float(experts * _counts(expert, experts) @ probabilities.sum(0) / tokens**2)
 
 
 def _own(look: Look) -> list[float]:
@@ -71,66 +69,58 @@ def _numbers(look: Look) -> list[float]:
     return [float(got) for got in look.returned]
 
 
-def _is(of: Callable[[Look], float]) -> Callable[[Look], bool]:
-    """Did every rank return this number, and is it not the right one?"""
-
-    def shows(look: Look) -> bool:
-        value, right = of(look), look.wanted[0]
-        return not np.isclose(value, right, rtol=1e-4) and bool(
-            np.allclose(_numbers(look), value, rtol=1e-4)
-        )
-
-    return shows
+def _are(look: Look, *values: float) -> bool:
+    """Did every rank return the same one of these numbers, and is that wrong?"""
+    numbers, right = _numbers(look), look.wanted[0]
+    return any(
+        np.allclose(numbers, value, rtol=1e-4) and not np.isclose(value, right, rtol=1e-4)
+        for value in values
+    )
 
 
-def _of_all(change: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[Look], bool]:
-    return _is(lambda look: change(*_all(look)))
+def _mean_or_sum_of_losses(look: Look) -> bool:
+    own = np.nan_to_num(_own(look))
+    return look.size > 1 and _are(look, own.mean(), own.sum())
 
 
-def _kept_alone(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    """Shares among the tokens that have an expert, means over all tokens."""
-    experts, kept = probabilities.shape[1], max((expert >= 0).sum(), 1)
-    shares = _shares(expert, experts) / kept
-    return float(experts * shares @ probabilities.mean(0))
-
-
-def _number_of_kept(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    """Sums over all tokens, divided by the number of those that have an expert."""
-    kept = max((expert >= 0).sum(), 1)
-    return _kept_alone(probabilities, expert) * len(expert) / float(kept)
-
-
-def _without_them(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    kept = expert >= 0
-    return _loss(probabilities[kept], expert[kept]) if kept.any() else float("nan")
-
-
-def _argmax(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    return _loss(probabilities, probabilities.argmax(1))
-
-
-def _first_for_none(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    return _loss(probabilities, expert.clip(min=0))
-
-
-def _last_for_none(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    return _loss(probabilities, expert % probabilities.shape[1])
-
-
-def _means_of_ranks(look: Look) -> float:
+def _mean_of_means(look: Look) -> bool:
     """Shares and mean probabilities of each rank, averaged over the ranks."""
-    experts = look.inputs[0]["probabilities"].shape[1]
+    experts = look.case.params["experts"]
     f, p = np.zeros(experts), np.zeros(experts)
     for given in look.inputs:
         count = max(len(given["expert"]), 1)
-        f += _shares(given["expert"], experts) / count
+        f += _counts(given["expert"], experts) / count
         p += given["probabilities"].sum(0) / count
-    return float(experts * f @ p / look.size**2)
+    return look.size > 1 and _are(look, experts * f @ p / look.size**2)
+
+
+def _dropped_left_out(look: Look) -> bool:
+    """Were tokens without an expert left out of the shares, of shares and means, or altogether?"""
+    probabilities, expert = _all(look)
+    kept = expert >= 0
+    count = max(kept.sum(), 1)
+    return _are(
+        look,
+        _loss(probabilities, expert, tokens=(count * len(expert)) ** 0.5),
+        _loss(probabilities, expert, tokens=count),
+        _loss(probabilities[kept], expert[kept], tokens=count),
+    )
+
+
+def _dropped_counted(look: Look) -> bool:
+    probabilities, expert = _all(look)
+    as_first, as_last = expert.clip(min=0), expert % probabilities.shape[1]
+    return _are(look, _loss(probabilities, as_first), _loss(probabilities, as_last))
+
+
+def _argmax(look: Look) -> bool:
+    probabilities, _ = _all(look)
+    return _are(look, _loss(probabilities, probabilities.argmax(1)))
 
 
 def _small(look: Look) -> str | None:
     """One all-reduce of at most 2E + 1 elements."""
-    experts = look.inputs[0]["probabilities"].shape[1]
+    experts = look.case.params["experts"]
     for event in look.events("all_reduce"):
         if event.elements > 2 * experts + 1:
             twice = " (a complex one counts as two)" if event.shape[1:] == (2,) else ""
@@ -177,8 +167,8 @@ exercise = Exercise(
         ),
         Hint(
             hints.EARLY.name,
-            lambda look: any(np.isnan(_numbers(look))) and not all(
-                event.blocking for event in look.events()
+            lambda look: (
+                any(np.isnan(_numbers(look))) and not all(e.blocking for e in look.events())
             ),
             hints.EARLY.says,
         ),
@@ -190,85 +180,75 @@ exercise = Exercise(
         ),
         Hint(
             "own tokens alone",
-            lambda look: look.size > 1 and all(
-                np.isclose(got, own, rtol=1e-4) for got, own in zip(_numbers(look), _own(look),
-                                                                   strict=True)
-            ),
+            lambda look: look.size > 1 and np.allclose(_numbers(look), _own(look), rtol=1e-4),
             "Each rank returned the loss of its own tokens: it is asked for over those of all.",
         ),
         Hint(
             "mean of the ranks' losses",
-            lambda look: look.size > 1 and any(
-                _is(lambda look, m=m: m(np.nan_to_num(_own(look))))(look)
-                for m in (np.mean, np.sum)
-            ),
+            _mean_or_sum_of_losses,
             "This adds up or averages the ranks' own losses. It is a product of two means, so "
             "both have to be taken over all ranks before they are multiplied.",
         ),
         Hint(
             "mean of the ranks' means",
-            lambda look: look.size > 1 and _is(_means_of_ranks)(look),
+            _mean_of_means,
             "These are means of the ranks' means: a rank with few tokens counts as much as one "
             "with many. Add up, over all ranks, and divide by the number of all tokens.",
         ),
         Hint(
             "single expert",
-            lambda look: look.case.get("experts") == 1,
+            lambda look: look.case.params["experts"] == 1,
             "There is a single expert here: E and P are 1, and the loss is the share of all tokens "
             "that go to it.",
         ),
         Hint(
             "factor E missing",
-            _is(lambda look: look.wanted[0] / look.case.get("experts", 3)),
+            lambda look: _are(look, look.wanted[0] / look.case.params["experts"]),
             "The factor E is missing: with it the loss of a perfect balance is 1, however many "
             "experts there are.",
         ),
         Hint(
             "ranks for experts",
-            _is(lambda look: look.wanted[0] * look.size / look.case.get("experts", 3)),
+            lambda look: _are(look, look.wanted[0] * look.size / look.case.params["experts"]),
             "The factor is the number of ranks: E is the number of experts, which is that of the "
             "columns of `probabilities`.",
         ),
         Hint(
             "not divided",
-            lambda look: any(
-                _is(lambda look, p=p: look.wanted[0] * len(_all(look)[1]) ** p)(look)
-                for p in (1, 2)
-            ),
+            lambda look: _are(look, *(look.wanted[0] * len(_all(look)[1]) ** p for p in (1, 2))),
             "A count or a sum was not divided by the number of tokens: f is a share, P a mean.",
         ),
         Hint(
             "token of nobody",
-            _is(lambda look: _loss(*_all(look), sum(max(len(i["expert"]), 1)
-                                                    for i in look.inputs))),
+            lambda look: _are(
+                look, _loss(*_all(look), tokens=sum(max(len(e), 1) for e in look.given("expert")))
+            ),
             "A rank without tokens was counted as if it had one. Nothing is divided before the "
             "sums over all ranks are there, so it need not count for more than 0.",
         ),
         Hint(
             "dropped tokens left out",
-            lambda look: any(
-                _of_all(how)(look) for how in (_kept_alone, _number_of_kept, _without_them)
-            ),
+            _dropped_left_out,
             "A token with expert −1 counts for no expert, but it counts as a token: in the "
             "number of tokens, and in the mean of the probabilities.",
         ),
         Hint(
             "dropped tokens counted",
-            lambda look: any(_of_all(one)(look) for one in (_first_for_none, _last_for_none)),
+            _dropped_counted,
             "Tokens with expert −1 were counted for the last expert (which −1 is as an index) or "
             "for the first (clamp makes 0 of −1): they count for none.",
         ),
         Hint(
             "best in place of expert",
-            _of_all(_argmax),
+            _argmax,
             "f counts by `expert`, the expert that a token was sent to, not by its largest "
             "probability.",
         ),
         Hint(
             "size times",
-            lambda look: look.size > 1 and any(
-                _is(lambda look, k=k: look.wanted[0] * float(look.size) ** k)(look)
-                for k in (-2, -1, 1, 2)
+            lambda look: (
+                look.size > 1
+                and _are(look, *(look.wanted[0] * float(look.size) ** k for k in (-2, -1, 1, 2)))
             ),
             "The loss is off by the number of ranks: sums over all ranks are divided by the "
             "number of all tokens, and by nothing else.",
@@ -281,9 +261,8 @@ exercise = Exercise(
         ),
         Hint(
             "nearly right",
-            lambda look: all(
-                abs(got - want) < 1e-2 * abs(want)
-                for got, want in zip(_numbers(look), look.wanted, strict=True)
+            lambda look: (
+                look.wanted[0] > 0 and np.allclose(_numbers(look), look.wanted, rtol=1e-2, atol=0)
             ),
             "This is nearly it: return the number as it comes out, not rounded, and without "
             "anything small added to it.",
@@ -296,4 +275,4 @@ exercise = Exercise(
             "three is not what it should be?",
         ),
     ),
-)  # fmt: skip
+)

@@ -4,6 +4,8 @@ scores.
 
 from __future__ import annotations
 
+import contextlib
+
 from distlab.course.lab11_long_sequences_and_experts import attention
 from distlab.course.lab11_long_sequences_and_experts.returning import (
     NEARLY,
@@ -27,13 +29,11 @@ def _call(function, rank, size, inputs):
     return {"returned": shortened(result), _LARGEST: max(most, 1.0)}
 
 
+@contextlib.contextmanager
 def _made(width: int):
-    """A context that lists the number of elements of each new tensor, of DTensors that of the local
-    part; so many bytes, which a message may arrive as, are one. A view of an existing tensor is no
-    new one.
+    """Lists the number of elements of each new tensor, of DTensors that of the local part; so many
+    bytes, which a message may arrive as, are one. A view of an existing tensor is no new one.
     """
-    import contextlib
-
     import torch
     from torch.utils import _pytree as pytree
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -57,13 +57,9 @@ def _made(width: int):
             )
             return result
 
-    @contextlib.contextmanager
-    def watching():
-        with Sizes():
-            yield found
-
     found: list[float] = []
-    return watching()
+    with Sizes():
+        yield found
 
 
 def _blocks(look: Look, *events: Event) -> float:
@@ -72,16 +68,11 @@ def _blocks(look: Look, *events: Event) -> float:
     return sum(traffic.numbers(event, keys.dtype) for event in events) / keys.size
 
 
-def _sent(look: Look, rank: int) -> list[Event]:
-    return look.records[rank].sends()
-
-
 def _ring_of_blocks(look: Look) -> str | None:
     """To the next rank alone; at most size − 1 blocks of K and of V, in 2·(size − 1) messages."""
-    size = look.size
-    for rank in look.ranks:
-        sent, most = _sent(look, rank), 2 * (size - 1)
-        right = (rank + 1) % size
+    size, most = look.size, 2 * (look.size - 1)
+    for rank, record in enumerate(look.records):
+        sent, right = record.sends(), (rank + 1) % size
         for event in sent:
             if event.peer != right:
                 return f"rank {rank} sent to rank {event.peer}; in this ring it sends to {right}."
@@ -99,11 +90,6 @@ def _values_wrong(look: Look) -> bool:
     return look.size > 1 and not all(map(look.same, look.wanted, look.returned))
 
 
-def _blind_rounds(look: Look) -> bool:
-    causal, steep = look.case.get("causal"), look.case.get("steep")
-    return bool(causal and not steep) and look.size > 1 and any_nan(look)
-
-
 exercise = Exercise(
     points=5,
     make=attention.blocks(heads_first=True),
@@ -116,9 +102,7 @@ exercise = Exercise(
         Case(4, 2, {"heads": 1, "n": 6, "d": 3, "causal": True}),
         Case(2, 3, {"n": 4, "d": 2, "causal": True}),
     ),
-    traffic=(
-        traffic.no_collectives, _ring_of_blocks,
-    ),
+    traffic=(traffic.no_collectives, _ring_of_blocks),
     hints=(
         hints.NOTHING,
         Hint(
@@ -129,26 +113,29 @@ exercise = Exercise(
         ),
         Hint(
             "the other way round",
-            lambda look: look.size > 2 and bool(look.events("send")) and all(
-                e.peer == (e.rank - 1) % look.size for e in look.events("send")
+            lambda look: (
+                look.size > 2
+                and bool(look.events("send"))
+                and all(e.peer == (e.rank - 1) % look.size for e in look.events("send"))
             ),
             "The ring turns the other way: rank r sends to r + 1 and receives from r − 1. (With "
             "two ranks both are the same, with three they are not.)",
         ),
         Hint(
             "straight to the others",
-            lambda look: look.size > 2 and any(
-                e.peer != (e.rank + 1) % look.size for e in look.events("send")
+            lambda look: (
+                look.size > 2
+                and any(e.peer != (e.rank + 1) % look.size for e in look.events("send"))
             ),
             "Ranks sent to others than their right neighbour. In a ring a block reaches a rank "
             "further on by being handed on.",
         ),
         Hint(
             "a round too many",
-            lambda look: any(
-                _blocks(look, *_sent(look, rank)) >= 2 * look.size
-                for rank in look.ranks
-            ) and all(_blocks(look, e) <= 2 for e in look.events("send")),
+            lambda look: (
+                any(_blocks(look, *record.sends()) >= 2 * look.size for record in look.records)
+                and all(_blocks(look, e) <= 2 for e in look.events("send"))
+            ),
             "Each rank begins with one block and needs the other size − 1: that is one round of "
             "messages less than there are ranks. In a round K and V travel, and nothing else.",
         ),
@@ -167,14 +154,21 @@ exercise = Exercise(
         hints.CHANGED,
         Hint(
             hints.EARLY.name,
-            lambda look: any_nan(look) and not look.case.get("steep") and (
-                not look.case.get("causal") or any(not e.waited for e in look.events("recv"))
+            lambda look: (
+                any_nan(look)
+                and not look.case.get("steep")
+                and (not look.case.get("causal") or any(not e.waited for e in look.events("recv")))
             ),
             hints.EARLY.says,
         ),
         Hint(
             "block that sees nothing",
-            _blind_rounds,
+            lambda look: (
+                look.size > 1
+                and look.case.get("causal")
+                and not look.case.get("steep")
+                and any_nan(look)
+            ),
             "There are NaNs. Under a causal mask some blocks lie wholly in the future of a rank's "
             "queries: a row without keys has an lse of −inf, and its softmax is 0 / 0. (A receive "
             "buffer that is read before its wait() holds NaN too.)",
@@ -191,7 +185,7 @@ exercise = Exercise(
         *attention.hints_on_values(heads_first=True),
         Hint(
             "tensor too large",
-            lambda look: any(got[_LARGEST] > 1 for got in look.got),
+            lambda look: max(look.left(_LARGEST)) > 1,
             "A tensor with more than heads·n·n elements was made: the scores of this rank's "
             "queries against one block of keys. Take in each block as it comes, and keep only o "
             "and lse. (A mask over all positions is such a tensor too.)",
@@ -215,4 +209,4 @@ exercise = Exercise(
             "one rank too, it is not the ring.)",
         ),
     ),
-)  # fmt: skip
+)
