@@ -95,10 +95,10 @@ def _left(look: Look) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     return [tuple(map(_line, pieces)) for pieces in of_ranks]
 
 
-def _factors(look: Look) -> list[float]:
-    """By what each rank's pieces were multiplied."""
+def _scaled(look: Look) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """(by what they were multiplied, before, found) of the pieces of each rank."""
     return [
-        float((found @ before) / (before @ before))
+        (float((found @ before) / (before @ before)), before, found)
         for before, _, found in _left(look)
         if before.any()
     ]
@@ -112,11 +112,10 @@ def _not_scaled(look: Look) -> bool:
 
 def _other_factors(look: Look) -> bool:
     """Was each rank's gradient multiplied by one factor, and not by the same one on all ranks?"""
-    factors = _factors(look)
-    scaled = zip(factors, (one for one in _left(look) if one[0].any()), strict=True)
+    factors = [factor for factor, _, _ in _scaled(look)]
     return max(factors) > 1.0005 * min(factors) and all(
         np.allclose(found, before * factor, rtol=1e-4, atol=0.0)
-        for factor, (before, _, found) in scaled
+        for factor, before, found in _scaled(look)
     )
 
 
@@ -223,7 +222,7 @@ exercise = Exercise(
         ),
         Hint(
             "small gradients made larger",
-            lambda look: _right_norm(look) and any(f > 1.0001 for f in _factors(look)),
+            lambda look: _right_norm(look) and any(f > 1.0001 for f, _, _ in _scaled(look)),
             "The gradient was shorter than max_norm, and was stretched: the factor is at most 1.",
         ),
         Hint(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import drawn, pieces_of, shortened
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -18,7 +18,7 @@ _CHANGED = "number of arguments that were changed"
 def _tensors(case: Case) -> list[dict]:
     """`ahead`: by how much the rank that is asked for is ahead of the one that is asked."""
     generator, dtype = case.generator(), case.get("dtype", "float32")
-    tensors = [drawn(generator, shape, dtype) for shape in case.get("shapes", [[2, 3], [3]])]
+    tensors = [drawn(generator, shape, dtype) for shape in case.params["shapes"]]
     ahead = {"ahead": case.params["ahead"]} if "ahead" in case.params else {}
     return [{"tensors": tensors, **ahead} for _ in range(case.size)]
 
@@ -46,56 +46,40 @@ def _call(function, rank, size, inputs):
     return left
 
 
-def _line(look: Look) -> np.ndarray:
-    return np.concatenate([t.reshape(-1) for t in look.inputs[0]["tensors"]])
-
-
 def _as(of):
-    """A hint's `shows`: did each rank return what `of(line, rank, size)` gives, and that is
-    wrong?"""
+    """A hint's `shows`: did each rank return its one of what `of(line, size)` gives, the line being
+    all tensors end to end, and is that wrong?
+    """
 
     def shows(look: Look) -> bool:
-        return look.size > 1 and hints.everywhere(
-            look, [of(_line(look), rank, look.size) for rank in look.ranks]
-        )
+        line = np.concatenate([tensor.reshape(-1) for tensor in look.inputs[0]["tensors"]])
+        return look.size > 1 and hints.everywhere(look, of(line, look.size))
 
     return shows
 
 
-def _unpadded(line, rank, size):
+def _unpadded(line, size):
     length = -(-line.size // size)
-    return line[rank * length : (rank + 1) * length]
+    return np.split(line, [length * rank for rank in range(1, size)])
 
 
-def _dropped(line, rank, size):
-    length = line.size // size
-    return line[rank * length : (rank + 1) * length]
+def _dropped(line, size):
+    return np.split(line[: line.size // size * size], size)
 
 
-def _dealt(line, rank, size):
-    length = -(-line.size // size) * size
-    return np.concatenate([line, np.zeros(length - line.size, line.dtype)])[rank::size]
+def _dealt(line, size):
+    padded = np.pad(line, (0, -line.size % size))
+    return [padded[rank::size] for rank in range(size)]
+
+
+def _padded_in_front(line, size):
+    return np.split(np.pad(line, (-line.size % size, 0)), size)
 
 
 def _each_apart(look: Look) -> bool:
     """Is it each tensor's own piece, end to end?"""
-    found = []
-    for rank in look.ranks:
-        parts = []
-        for tensor in look.inputs[0]["tensors"]:
-            length = -(-tensor.size // look.size)
-            padded = np.zeros(length * look.size, tensor.dtype)
-            padded[: tensor.size] = tensor.reshape(-1)
-            parts.append(padded[rank * length : (rank + 1) * length])
-        found.append(np.concatenate(parts))
-    return hints.everywhere(look, found)
-
-
-def _padded_in_front(line, rank, size):
-    length = -(-line.size // size)
-    return np.concatenate([np.zeros(length * size - line.size, line.dtype), line])[
-        rank * length : (rank + 1) * length
-    ]
+    pieces = [pieces_of([tensor], look.size) for tensor in look.inputs[0]["tensors"]]
+    return hints.everywhere(look, [np.concatenate(own) for own in zip(*pieces, strict=True)])
 
 
 def _of_the_process(look: Look) -> bool:
@@ -132,7 +116,7 @@ exercise = Exercise(
             "shares memory",
             lambda look: (
                 any(got[_SHARED] or got[_BEYOND] > 0 for got in look.got)
-                and all(map(look.same, look.wanted, look.returned))
+                and not look.differs("returned")
             ),
             "The values are right, but the piece is a view: as long as it lives, the memory of all "
             "the tensors lives too, and nothing is saved. Take a copy of the piece (clone). "
@@ -140,7 +124,7 @@ exercise = Exercise(
         ),
         Hint(
             "arguments changed",
-            lambda look: any(got[_CHANGED] for got in look.got),
+            lambda look: any(look.left(_CHANGED)),
             "What it was given, a tensor or the list of them, is different afterwards: work on a "
             "copy.",
         ),
