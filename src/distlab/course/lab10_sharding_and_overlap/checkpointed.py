@@ -6,7 +6,9 @@ harness returns how far apart the two are.
 
 from __future__ import annotations
 
+import functools
 import gc
+from collections import Counter
 
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -35,19 +37,20 @@ def _stages(case: Case) -> list[dict]:
 
     `forwards`: passes before the backward pass. `leaf`: does the input require a gradient?
     """
-    width, rows = case.get("width", 128), case.get("rows", 128)
-    generator, dtype = case.generator(), case.get("dtype", "float32")
-    names = case.params["stages"]
+    generator, shape = case.generator(), (2, case.get("forwards", 1), 128, 128)
+    seed = int(generator.integers(1, 2**31))
+    inputs, weights = generator.standard_normal(shape).astype(case.get("dtype", "float32"))
     return [
         {
-            "stages": names, "every": case.params["every"], "width": width,
-            "seed": int(generator.integers(1, 2**31)), "leaf": case.get("leaf", True),
-            "inputs": [generator.standard_normal((rows, width)).astype(dtype)
-                       for _ in range(case.get("forwards", 1))],
-            "weights": [generator.standard_normal((rows, width)).astype(dtype)
-                        for _ in range(case.get("forwards", 1))],
+            "stages": case.params["stages"],
+            "every": case.params["every"],
+            "width": shape[-1],
+            "seed": seed,
+            "leaf": case.get("leaf", True),
+            "inputs": list(inputs),
+            "weights": list(weights),
         }
-    ]  # fmt: skip
+    ]
 
 
 # on a rank
@@ -90,13 +93,10 @@ class _Log:
     def __init__(self, stages) -> None:
         self.ran: list[int] = []
         for number, stage in enumerate(stages):
-            stage.register_forward_pre_hook(self._noting(number))
+            stage.register_forward_pre_hook(functools.partial(self._note, number))
 
-    def _noting(self, number: int):
-        def note(_module, _inputs) -> None:
-            self.ran.append(number)
-
-        return note
+    def _note(self, number: int, _module, _inputs) -> None:
+        self.ran.append(number)
 
     def taken(self) -> list[int]:
         ran, self.ran = self.ran, []
@@ -113,48 +113,41 @@ def _call(function, rank, size, inputs):
     if not isinstance(module, nn.Module):
         kind = "None" if module is None else f"a {type(module).__name__}"
         return {"returned": kind, **dict.fromkeys(_COUNTS, 0), **dict.fromkeys(_GAPS, 0.0)}
-    own = {id(p) for stage in stages for p in stage.parameters()}
-    found = _step(module, inputs, log)
-    expected = _step(twin, inputs, _Log(twin))
-    gaps = {name: _apart(expected[name], found[name]) for name in (_OUTPUT, _OF_INPUT, _RANDOM)}
-    gaps[_OF_PARAMETERS] = _apart(
-        [p.grad for p in twin.parameters()], [p.grad for s in stages for p in s.parameters()]
-    )
-    gaps[_OUTPUT] = max(gaps[_OUTPUT], _apart(*_without_gradients(twin, module, inputs)))
-    again = len(inputs["inputs"]) > 1 and max(gaps.values()) <= _NEAR
-    later = _of_a_later_step(twin, module, stages, inputs) if again else 0.0
+    parameters = [p for stage in stages for p in stage.parameters()]
+    found = _step(module, parameters, inputs, log)
+    expected = _step(twin, twin.parameters(), inputs, _Log(twin))
+    gaps = {name: _apart(expected[name], found[name]) for name in _GAPS}
+    without = [_under_no_grad(one, inputs) for one in (twin, module)]
+    gaps[_OUTPUT] = max(gaps[_OUTPUT], _apart(*without))
+    later = 0.0
+    if len(inputs["inputs"]) > 1 and max(gaps.values()) <= _NEAR:
+        later = _of_a_later_step(twin, module, parameters, inputs)
     return {
         "returned": _ONCE if later > _NEAR else "an nn.Module",
-        _PARAMETERS: len(own ^ {id(p) for p in module.parameters()}),
+        _PARAMETERS: len({*map(id, parameters)} ^ {*map(id, module.parameters())}),
         **{name: found[name] for name in _COUNTS if name in found},
         **gaps,
     }
 
 
-def _of_a_later_step(twin, module, stages, inputs) -> float:
+def _of_a_later_step(twin, module, parameters, inputs) -> float:
     """The largest difference in one more step, with passes in it that have no backward pass."""
-    parameters = [p for stage in stages for p in stage.parameters()]
     for parameter in (*twin.parameters(), *parameters):
         parameter.grad = None
-    expected, found = (_step(one, inputs, _Log([]), besides=True) for one in (twin, module))
-    expected[_OF_PARAMETERS] = [p.grad for p in twin.parameters()]
-    found[_OF_PARAMETERS] = [p.grad for p in parameters]
+    expected = _step(twin, twin.parameters(), inputs, _Log([]), besides=True)
+    found = _step(module, parameters, inputs, _Log([]), besides=True)
     return max(_apart(expected[name], found[name]) for name in _GAPS)
 
 
-def _without_gradients(twin, module, inputs) -> tuple[list, list]:
-    """The outputs of both modules under `no_grad`."""
+def _under_no_grad(module, inputs) -> list:
     import torch
 
-    outputs = []
-    for one in (twin, module):
-        torch.manual_seed(inputs["seed"] + 1)
-        with torch.no_grad():
-            outputs.append([one(inputs["inputs"][0])])
-    return outputs[0], outputs[1]
+    torch.manual_seed(inputs["seed"] + 1)
+    with torch.no_grad():
+        return [module(inputs["inputs"][0])]
 
 
-def _step(module, inputs, log: _Log, besides: bool = False) -> dict:
+def _step(module, parameters, inputs, log: _Log, besides: bool = False) -> dict:
     """One step: as many forward passes as there are inputs, then one backward pass; `besides`: in
     between one forward pass whose output is not used, and one under `no_grad`.
     """
@@ -162,7 +155,7 @@ def _step(module, inputs, log: _Log, besides: bool = False) -> dict:
 
     from distlab.training import memory
 
-    every, count = inputs["every"], len(inputs["stages"])
+    every = inputs["every"]
     given = [x.clone().requires_grad_(inputs["leaf"]) for x in inputs["inputs"]]
     torch.manual_seed(inputs["seed"])
     log.taken()
@@ -170,7 +163,7 @@ def _step(module, inputs, log: _Log, besides: bool = False) -> dict:
         outputs = [module(x) for x in given]
         gc.collect()  # what nobody can reach does not count
         held = used.now
-    forward = log.taken()
+    ran = Counter(log.taken())
     if besides:
         module(given[0])
         with torch.no_grad():
@@ -180,17 +173,18 @@ def _step(module, inputs, log: _Log, besides: bool = False) -> dict:
     if loss.requires_grad:
         loss.backward()
     backward = log.taken()
-    ran = [forward.count(n) + backward.count(n) for n in range(count)]
+    ran.update(backward)
     # the outputs of all segments but the last, and the module's own
-    segments, output = len(given) * -(-count // every), given[0].numel() * given[0].element_size()
+    segments, output = len(given) * -(-len(inputs["stages"]) // every), given[0].nbytes
     may_be_kept = segments * (output + _SLACK) + len(given) * output  # and a copy of each input
     return {
         _OUTPUT: kept,
         _OF_INPUT: [x.grad for x in given],
+        _OF_PARAMETERS: [p.grad for p in parameters],
         _RANDOM: [torch.rand(3, device="cpu")],
         _BEYOND: max(0, held - may_be_kept),
         _FEWER: max(0, round(segments - held / output)),
-        _TOO_OFTEN: sum(times > 2 * len(given) for times in ran),
+        _TOO_OFTEN: sum(times > 2 * len(given) for times in ran.values()),
         _ORDER: _out_of_order(backward, every, len(given)),
     }
 
@@ -210,11 +204,12 @@ def _apart(wanted: list, found: list) -> float:
     """The largest difference of two lists of tensors; infinite where one is missing."""
     most = 0.0
     for want, got in zip(wanted, found, strict=True):
-        if (want is None) != (got is None) or (want is not None and want.shape != got.shape):
+        if want is None and got is None:
+            continue
+        if want is None or got is None or want.shape != got.shape:
             return float("inf")
-        if want is not None:
-            gap = float((want - got).abs().max()) / max(1.0, float(want.abs().max()))
-            most = max(most, gap if gap == gap else float("inf"))
+        gap = float((want - got).abs().max()) / max(1.0, float(want.abs().max()))
+        most = max(most, gap if gap == gap else float("inf"))
     return most
 
 
@@ -222,11 +217,14 @@ def _apart(wanted: list, found: list) -> float:
 
 
 def _far(*names: str):
-    return lambda look: any(look.got[0].get(name, 0.0) > 1e-4 for name in names)
+    return lambda look: any(look.left(name)[0] > 1e-4 for name in names)
+
+
+_wrong_gradients = _far(_OF_PARAMETERS, _OF_INPUT)
 
 
 def _some(name: str):
-    return lambda look: look.got[0].get(name, 0) > 0
+    return lambda look: look.left(name)[0] > 0
 
 
 def _of(look: Look, key: str):
@@ -236,7 +234,7 @@ def _of(look: Look, key: str):
 _HINTS = (
     Hint(
         "first step alone",
-        lambda look: look.got[0]["returned"] == _ONCE,
+        lambda look: look.returned == [_ONCE],
         "The first step is right. In the next one the module was called twice more before the "
         "backward pass, once for an output that is not used and once under torch.no_grad(), as in "
         "an evaluation, and the step differs from that of an nn.Sequential. What a forward pass "
@@ -245,7 +243,7 @@ _HINTS = (
     ),
     Hint(
         "no module",
-        lambda look: look.got[0]["returned"] != "an nn.Module",
+        lambda look: look.returned != ["an nn.Module"],
         "Return an nn.Module: a class that has the stages, and whose forward applies them.",
     ),
     Hint(
@@ -265,7 +263,7 @@ _HINTS = (
     ),
     Hint(
         "no gradient of the parameters",
-        lambda look: look.got[0].get(_OF_PARAMETERS) == float("inf"),
+        lambda look: look.left(_OF_PARAMETERS) == [float("inf")],
         "Parameters have no gradient after the backward pass. An input may need no gradient, and "
         "still the stages' parameters do: the first segment too is to be run again. "
         "(torch.utils.checkpoint with use_reentrant=True leaves it out.)",
@@ -276,7 +274,7 @@ _HINTS = (
             "dropout" in _of(look, "stages")
             and len(_of(look, "inputs")) == 1
             and not _far(_RANDOM)(look)
-            and _far(_OF_PARAMETERS, _OF_INPUT)(look)
+            and _wrong_gradients(look)
         ),
         "With dropout the gradients are wrong: when a segment runs again, its dropout has to draw "
         "the same numbers as the first time. torch.get_rng_state() and torch.set_rng_state() keep "
@@ -285,9 +283,7 @@ _HINTS = (
     Hint(
         "random numbers drawn anew",
         lambda look: (
-            "dropout" in _of(look, "stages")
-            and _far(_RANDOM)(look)
-            and _far(_OF_PARAMETERS, _OF_INPUT)(look)
+            "dropout" in _of(look, "stages") and _far(_RANDOM)(look) and _wrong_gradients(look)
         ),
         "With dropout the gradients are wrong, and other random numbers come after the backward "
         "pass than after an nn.Sequential. When a segment runs again it has to draw the same "
@@ -302,7 +298,7 @@ _HINTS = (
     ),
     Hint(
         "forward passes mixed up",
-        lambda look: len(_of(look, "inputs")) > 1 and _far(_OF_PARAMETERS, _OF_INPUT)(look),
+        lambda look: len(_of(look, "inputs")) > 1 and _wrong_gradients(look),
         "Two forward passes came before one backward pass, and the gradients are wrong: what a "
         "pass keeps (inputs, states of the random numbers) belongs to that pass, not to the "
         "module.",
@@ -344,7 +340,7 @@ _HINTS = (
     ),
     Hint(
         "wrong gradients",
-        _far(_OF_PARAMETERS, _OF_INPUT),
+        _wrong_gradients,
         "The output is right and gradients are not: the gradient of a segment's output goes into "
         "its backward pass, and that of its input comes out of it and goes on to the segment "
         "before. Every parameter gets its gradient once.",
@@ -362,7 +358,7 @@ def _keeps_one_alone(look: Look) -> bool:
     cuts = range(0, len(names), every)
     inner = [sum(_KEPT[name] for name in names[cut : cut + every]) - 1 for cut in cuts]
     passes, output = len(_of(look, "inputs")), _of(look, "inputs")[0].nbytes
-    excess = look.got[0][_BEYOND] / passes / output + len(cuts) * _SLACK / output + 1
+    excess = look.left(_BEYOND)[0] / passes / output + len(cuts) * _SLACK / output + 1
     return any(abs(excess - one) < min(abs(excess - sum(inner)), one / 2) for one in inner)
 
 
