@@ -96,3 +96,8 @@ ONE_ROOT = Hint(
     "rank they move what one all-to-all does, in which every rank deals out and collects at the "
     "same time. (With gloo, all_to_all of torch.distributed.nn is made of scatters.)",
 )
+SOMETHING_ELSE = Hint(
+    "something besides all-to-alls",
+    lambda look: other_ops(look, "all_to_all"),
+    "Nothing but all-to-alls is needed, a barrier neither: an all-to-all waits by itself.",
+)

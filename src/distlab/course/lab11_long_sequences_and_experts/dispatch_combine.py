@@ -28,7 +28,7 @@ def _make(case: Case) -> list[dict]:
     """`tokens`: how many each rank has. `to`: their experts, "any" with −1 among them, "kept" (any
     without −1), "next" (the next rank's), or one for all.
     """
-    counts, d = case.get("tokens", [3] * case.size), case.get("d", 2)
+    counts, d = case.params["tokens"], case.params["d"]
     dtype, to = case.get("dtype", "float32"), case.get("to", "any")
     inputs = []
     for rank in range(case.size):
@@ -86,10 +86,9 @@ def _call(function, rank, size, inputs):
 
 def _bytes_of_tokens(look: Look, rank: int) -> int:
     """What a rank sends when each routed token goes out once and each that came goes back once."""
-    chosen = look.given("expert")
-    tokens = look.inputs[rank]["tokens"]
-    out, back = (chosen[rank] >= 0).sum(), sum((c == rank).sum() for c in chosen)
-    return int(out + back) * tokens.shape[1] * tokens.dtype.itemsize
+    given = look.inputs[rank]
+    out, back = (given["expert"] >= 0).sum(), sum((e == rank).sum() for e in look.given("expert"))
+    return int(out + back) * given["tokens"].shape[1] * given["tokens"].itemsize
 
 
 def _each_token_once_each_way(look: Look) -> str | None:
@@ -104,13 +103,9 @@ def _each_token_once_each_way(look: Look) -> str | None:
     return None
 
 
-def _chosen(look: Look) -> list[np.ndarray]:
-    return look.given("expert")
-
-
 def _nothing_sent(look: Look) -> bool:
     """Did no rank call an all-to-all, though tokens have experts on other ranks?"""
-    away = [((c >= 0) & (c != rank)).any() for rank, c in enumerate(_chosen(look))]
+    away = [((c >= 0) & (c != rank)).any() for rank, c in enumerate(look.given("expert"))]
     return any(away) and not look.events("all_to_all")
 
 
@@ -132,8 +127,8 @@ def _in_another_order(look: Look) -> bool:
 def _wrong_only(look: Look, where) -> bool:
     """Is every rank right but for rows at which `where(expert, rank)` is true?"""
     wrong = False
-    for rank, (want, got, expert) in enumerate(
-        zip(look.wanted, look.returned, _chosen(look), strict=True)
+    for rank, ((want, got), expert) in enumerate(
+        zip(look.pairs(), look.given("expert"), strict=True)
     ):
         if one(got) is None or got.shape != want.shape:
             return False
@@ -144,25 +139,12 @@ def _wrong_only(look: Look, where) -> bool:
     return wrong
 
 
-def _experts_saw_others(look: Look) -> bool:
-    """Was an expert given other tokens than those that were routed to it?"""
-    pairs = zip(look.expected, look.got, strict=True)
-    return not all(look.same(want[_GIVEN], got[_GIVEN]) for want, got in pairs)
-
-
-def _calls(look: Look) -> list[int]:
-    return [got[_CALLS] for got in look.got]
-
-
-def _rows_given(look: Look) -> list[tuple[int, int]]:
+def _rows_given(look: Look) -> list[tuple[int, ...]]:
     """For each rank how many tokens its expert should have been given, and how many it was."""
-    pairs = []
-    for want, got in zip(look.expected, look.got, strict=True):
-        counts = []
-        for side in (want[_GIVEN], got[_GIVEN]):
-            counts.append(side["shape"][0] if isinstance(side, dict) else len(side))
-        pairs.append(tuple(counts))
-    return pairs
+    return [
+        tuple(side["shape"][0] if isinstance(side, dict) else len(side) for side in sides)
+        for sides in look.pairs(_GIVEN)
+    ]
 
 
 exercise = Exercise(
@@ -186,11 +168,7 @@ exercise = Exercise(
             "Only all-to-alls are asked for, and each token goes to one rank alone. How many are "
             "to come a rank learns by an all-to-all as well: one number for each rank."
         ),
-        Hint(
-            "something besides all-to-alls",
-            lambda look: carried.other_ops(look, "all_to_all"),
-            "Nothing but all-to-alls is needed, a barrier neither: an all-to-all waits by itself.",
-        ),
+        carried.SOMETHING_ELSE,
         hints.EARLY,
         Hint(
             "nothing sent",
@@ -200,13 +178,13 @@ exercise = Exercise(
         ),
         Hint(
             "expert_fn left out",
-            lambda look: 0 in _calls(look),
+            lambda look: 0 in look.left(_CALLS),
             "expert_fn was not called on some rank. It is called on every rank, also where no "
             "token came: with a tensor of shape (0, d).",
         ),
         Hint(
             "expert_fn called several times",
-            lambda look: max(_calls(look)) > 1,
+            lambda look: max(look.left(_CALLS)) > 1,
             "expert_fn was called more than once: put the tokens of all ranks into one tensor. "
             "One large matrix product is faster than many small ones.",
         ),
@@ -220,7 +198,7 @@ exercise = Exercise(
             "dropped tokens sent",
             lambda look: (
                 any(got > want for want, got in _rows_given(look))
-                and any((c < 0).any() for c in _chosen(look))
+                and any((c < 0).any() for c in look.given("expert"))
             ),
             "An expert got more tokens than were routed to it: those with expert −1 are routed "
             "to nobody, and padding is no token.",
@@ -259,7 +237,7 @@ exercise = Exercise(
         NEARLY,
         Hint(
             "other tokens",
-            _experts_saw_others,
+            lambda look: look.differs(_GIVEN),
             "An expert was given as many tokens as were routed to it, but not these, or not in "
             "their dtype: rows go out as they are, in the order of their experts.",
         ),

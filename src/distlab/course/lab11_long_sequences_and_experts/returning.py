@@ -37,6 +37,11 @@ def shortened(value: Any) -> Any:
     return {"shape": list(value.shape), "elements": flat[::_STEP].clone()}
 
 
+def call_shortened(function, rank, size, inputs):
+    """Call a function with rank, size and its inputs; a large result is made short."""
+    return shortened(function(rank, size, *inputs.values()))
+
+
 def one(value: Any) -> np.ndarray | None:
     """A returned tensor as an array; `None` where it is no tensor, or was shortened."""
     return value if isinstance(value, np.ndarray) else None
@@ -80,7 +85,7 @@ NEARLY = Hint(
 )
 CHANGED = Hint(
     "arguments changed",
-    lambda look: any(got.get(ARGUMENTS) == "changed" for got in look.got),
+    lambda look: "changed" in look.left(ARGUMENTS),
     "The function changed what it was given: operations whose names end in _ (and +=, *=, "
     "x[i] = …) write into their tensor. Work on copies, or with operations that return a new one.",
 )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
     NEARLY,
+    call_shortened,
     misplaced,
     shape_of,
-    shortened,
 )
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
@@ -25,7 +25,7 @@ def _make(case: Case) -> list[dict]:
     """`hidden`: the units of the hidden layer of all ranks, a multiple of their number. `scale`: of
     what goes into gelu.
     """
-    n, d, hidden = case.get("n", 2), case.get("d", 3), case.get("hidden", 2 * case.size)
+    n, d, hidden = (case.params[name] for name in ("n", "d", "hidden"))
     dtype, drawn = case.get("dtype", "float32"), case.generator()
     w1 = drawn.standard_normal((hidden, d)) / d**0.5 * 2 * case.get("scale", 1)
     w2 = drawn.standard_normal((d, hidden)) / hidden**0.5
@@ -42,10 +42,6 @@ def _make(case: Case) -> list[dict]:
     return inputs
 
 
-def _call(function, rank, size, inputs):
-    return shortened(function(rank, size, *inputs.values()))
-
-
 def _gelu(x: np.ndarray) -> np.ndarray:
     return x * (1 + _erf(x / 2**0.5)) / 2
 
@@ -54,44 +50,39 @@ def _tanh_gelu(x: np.ndarray) -> np.ndarray:
     return x * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))) / 2
 
 
-def _parts(look: Look, act: Callable = _gelu) -> list[np.ndarray]:
-    """For each rank its term of the sum, for the rows of all ranks."""
-    x = np.concatenate(look.given("x")).astype("float64")
-    return [act(x @ given["w1"].T) @ given["w2"].T for given in look.inputs]
+def _terms(look: Look, act: Callable = _gelu) -> np.ndarray:
+    """Each rank's terms of the sums for the rows of each rank: (ranks, ranks, n, d)."""
+    x = np.array(look.given("x"), "float64")
+    return np.stack([act(x @ given["w1"].T) @ given["w2"].T for given in look.inputs])
 
 
-def _rows(look: Look, full: np.ndarray, rank: int) -> np.ndarray:
-    return np.split(full, look.size)[rank]
+def _sums(look: Look, act: Callable = _gelu) -> np.ndarray:
+    return _terms(look, act).sum(axis=0)
 
 
-def _as(of: Callable[[Look, int], np.ndarray]) -> Callable[[Look], bool]:
-    """Did every rank return what `of` gives for it, and is that not what was asked for?"""
+def _as(*made: Callable[[Look], Sequence[np.ndarray]]) -> Callable[[Look], bool]:
+    """Did every rank return its one of what one of these makes, and is that not what was asked?"""
 
     def shows(look: Look) -> bool:
-        if max(inputs["x"].size * len(inputs["w1"]) for inputs in look.inputs) > 100_000:
+        if look.inputs[0]["x"].size * len(look.inputs[0]["w1"]) > 100_000:
             return False
-        return hints.everywhere(
-            look, [of(look, rank).astype(w.dtype) for rank, w in enumerate(look.wanted)]
-        )
+        dtype = look.wanted[0].dtype
+        return any(hints.everywhere(look, [rows.astype(dtype) for rows in of(look)]) for of in made)
 
     return shows
 
 
-def _other(act: Callable) -> Callable[[Look], bool]:
-    return _as(lambda look, r: _rows(look, sum(_parts(look, act)), r))
+def _other(*acts: Callable) -> Callable[[Look], bool]:
+    return _as(*(lambda look, act=act: _sums(look, act) for act in acts))
 
 
-def _outside(look: Look, rank: int) -> np.ndarray:
-    return _gelu(_rows(look, sum(_parts(look, lambda x: x)), rank))
+def _own_rows(look: Look) -> list[np.ndarray]:
+    return [terms[rank] for rank, terms in enumerate(_terms(look))]
 
 
-def _own_rows_alone(look: Look, rank: int) -> np.ndarray:
-    return _rows(look, _parts(look)[rank], rank)
-
-
-def _rows_added_up(look: Look, rank: int) -> np.ndarray:
+def _own_rows_added_up(look: Look) -> list[np.ndarray]:
     """Each rank computed its own rows, and these, which are different rows, were added up."""
-    return sum(_rows(look, part, r) for r, part in enumerate(_parts(look)))
+    return [np.sum(_own_rows(look), axis=0)] * look.size
 
 
 def _weights_gathered(look: Look) -> bool:
@@ -108,7 +99,7 @@ def _weights_gathered(look: Look) -> bool:
 exercise = Exercise(
     points=3,
     make=_make,
-    call=_call,
+    call=call_shortened,
     asks="sequence_parallel_mlp returns this rank's rows of gelu(X·W1ᵀ)·W2ᵀ, by one all-gather and "
     "one reduce-scatter.",
     tolerance=KEEPS_FLOAT64,
@@ -135,8 +126,10 @@ exercise = Exercise(
         hints.EARLY,
         Hint(
             "rows never gathered",
-            lambda look: look.size > 1 and not look.events("all_gather") and (
-                _as(_own_rows_alone)(look) or _as(_rows_added_up)(look)
+            lambda look: (
+                look.size > 1
+                and not look.events("all_gather")
+                and _as(_own_rows, _own_rows_added_up)(look)
             ),
             "Each rank worked on its own rows alone. Its slice of the hidden layer is needed for "
             "the rows of all ranks.",
@@ -149,9 +142,12 @@ exercise = Exercise(
         ),
         Hint(
             "calls counted",
-            lambda look: look.size > 1 and any(
-                carried.called(record) != {"all_gather": 1, "reduce_scatter": 1}
-                for record in look.records
+            lambda look: (
+                look.size > 1
+                and any(
+                    carried.called(record) != {"all_gather": 1, "reduce_scatter": 1}
+                    for record in look.records
+                )
             ),
             "One all-gather before the first product, one reduce-scatter after the second, and "
             "nothing else.",
@@ -166,46 +162,48 @@ exercise = Exercise(
         ),
         Hint(
             "another activation",
-            lambda look: any(
-                _other(act)(look)
-                for act in (lambda x: np.maximum(x, 0), np.tanh, lambda x: x,
-                            lambda x: x / (1 + np.exp(-x)))
+            _other(
+                np.tanh, lambda x: np.maximum(x, 0), lambda x: x, lambda x: x / (1 + np.exp(-x))
             ),
             "Between the two products stands gelu.",
         ),
         Hint(
             "gelu outside",
-            _as(_outside),
+            _as(lambda look: _gelu(_sums(look, lambda x: x))),
             "The gelu came after the sum: it belongs between the two products, where each rank "
             "has hidden units of its own.",
         ),
         Hint(
             "mean for sum",
-            lambda look: look.size > 1 and _as(
-                lambda look, r: _rows(look, sum(_parts(look)), r) / look.size
-            )(look),
+            _as(lambda look: _sums(look) / look.size),
             "These are means over the ranks: the terms are to be added up, and nothing is divided.",
         ),
         Hint(
             "largest for sum",
-            lambda look: look.size > 1 and any(
-                e.reduction not in ("", "sum", "avg") for e in look.events("reduce_scatter")
+            lambda look: (
+                look.size > 1
+                and any(
+                    e.reduction not in ("", "sum", "avg") for e in look.events("reduce_scatter")
+                )
             ),
             "The reduce-scatter is to add up: that is ReduceOp.SUM, its default.",
         ),
         Hint(
             "one buffer size times",
-            lambda look: look.size > 1 and all(
-                look.same(look.wanted[-1], got) for got in look.returned
+            lambda look: (
+                look.size > 1 and all(look.same(look.wanted[-1], got) for got in look.returned)
             ),
             "Every rank has the last rank's rows: `[tensor] * size` holds one tensor `size` times, "
             "and each row block that arrives overwrites the one before.",
         ),
         Hint(
             "rows in other places",
-            lambda look: look.size > 1 and (
-                any(misplaced(w, g) for w, g in look.pairs())
-                or all(any(look.same(w, g) for w in look.wanted) for g in look.returned)
+            lambda look: (
+                look.size > 1
+                and (
+                    any(misplaced(w, g) for w, g in look.pairs())
+                    or all(any(look.same(w, g) for w in look.wanted) for g in look.returned)
+                )
             ),
             "The rows are right and on another rank or in another order: row block r belongs to "
             "rank r.",
@@ -220,4 +218,4 @@ exercise = Exercise(
             "dimension.)",
         ),
     ),
-)  # fmt: skip
+)

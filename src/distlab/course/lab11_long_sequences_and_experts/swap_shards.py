@@ -9,10 +9,10 @@ import numpy as np
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
     NEARLY,
+    call_shortened,
     misplaced,
     one,
     shape_of,
-    shortened,
 )
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
@@ -23,38 +23,34 @@ def _make(case: Case) -> list[dict]:
     """n positions on each rank, `heads` heads in all. int64 elements are all different, and
     too large for a float64.
     """
-    n, heads, d = case.get("n", 2), case.get("heads", case.size), case.get("d", 3)
+    n, heads, d = (case.params[name] for name in ("n", "heads", "d"))
     dtype, size = case.get("dtype", "float32"), case.size
     full = case.generator().standard_normal((size * n, heads, d))
     if np.dtype(dtype).kind == "i":
         full = (np.arange(full.size).reshape(full.shape) + case.seed) * (2**54 + 1)
     full = full.astype(dtype)
-    to, parts = case.params["to"], np.split(full, size, axis=0)
-    if to == "sequence":
-        parts = np.split(full, size, axis=1)
+    to = case.params["to"]
+    parts = np.split(full, size, axis=0 if to == "heads" else 1)
     return [{"x": np.ascontiguousarray(part), "to": to} for part in parts]
 
 
-def _call(function, rank, size, inputs):
-    return shortened(function(rank, size, inputs["x"], inputs["to"]))
+def _axis(look: Look) -> int:
+    """Along which dimension what arrives is put together."""
+    return 0 if look.case.params["to"] == "heads" else 1
 
 
-def _pieces(look: Look) -> list[list[np.ndarray]]:
-    """[owner of the positions][owner of the heads], each (n, heads/size, d)."""
-    parts = look.given("x")
-    if look.case.params["to"] == "heads":
-        return [np.split(part, look.size, axis=1) for part in parts]
-    return [list(row) for row in zip(*(np.split(p, look.size, axis=0) for p in parts), strict=True)]
+def _arrived(look: Look, rank: int) -> list[np.ndarray]:
+    """What each rank sends to this one, (n, heads/size, d)."""
+    return [np.split(x, look.size, axis=1 - _axis(look))[rank] for x in look.given("x")]
 
 
-def _as(of: Callable[[Look, list[list[np.ndarray]], int], np.ndarray]) -> Callable[[Look], bool]:
-    """Did every rank return what `of` makes of the pieces?"""
+def _as(of: Callable[[Look, int], np.ndarray]) -> Callable[[Look], bool]:
+    """Did every rank return what `of` gives for it, and is that wrong?"""
 
     def shows(look: Look) -> bool:
-        pieces = _pieces(look)
         return look.size > 1 and all(
             one(got) is not None
-            and np.array_equal(of(look, pieces, rank), got)
+            and np.array_equal(of(look, rank), got)
             and not np.array_equal(want, got)
             for rank, (want, got) in enumerate(look.pairs())
         )
@@ -62,26 +58,21 @@ def _as(of: Callable[[Look, list[list[np.ndarray]], int], np.ndarray]) -> Callab
     return shows
 
 
-def _put_together_along_the_other(look: Look, pieces, rank: int) -> np.ndarray:
-    if look.case.params["to"] == "heads":
-        return np.concatenate([row[rank] for row in pieces], axis=1)
-    return np.concatenate(pieces[rank], axis=0)
+def _put_together_along_the_other(look: Look, rank: int) -> np.ndarray:
+    return np.concatenate(_arrived(look, rank), axis=1 - _axis(look))
 
 
-def _reversed(look: Look, pieces, rank: int) -> np.ndarray:
-    if look.case.params["to"] == "heads":
-        return np.concatenate([row[rank] for row in pieces][::-1], axis=0)
-    return np.concatenate(pieces[rank][::-1], axis=1)
+def _reversed(look: Look, rank: int) -> np.ndarray:
+    return np.concatenate(_arrived(look, rank)[::-1], axis=_axis(look))
 
 
 def _anothers(look: Look) -> bool:
     """Has some rank what belongs to another one?"""
-    want, got = look.wanted, look.returned
     return look.size > 1 and any(
-        one(g) is not None
-        and not np.array_equal(w, g)
-        and any(np.array_equal(other, g) for other in want)
-        for w, g in zip(want, got, strict=True)
+        one(got) is not None
+        and not np.array_equal(want, got)
+        and any(np.array_equal(other, got) for other in look.wanted)
+        for want, got in look.pairs()
     )
 
 
@@ -89,30 +80,29 @@ def _memory_cut(look: Look) -> bool:
     """Did each rank get a slice of the others' memory as it lies, or its own part shuffled?"""
     if any(misplaced(w, g) for w, g in look.pairs()):
         return True
-    cut = [np.split(inputs["x"].reshape(-1), look.size) for inputs in look.inputs]
-    arrived = [np.concatenate([pieces[rank] for pieces in cut]) for rank in look.ranks]
+    cut = [np.split(x.reshape(-1), look.size) for x in look.given("x")]
+    arrived = [np.concatenate(pieces) for pieces in zip(*cut, strict=True)]
     return look.size > 1 and all(
         one(got) is not None and np.array_equal(np.sort(got, axis=None), np.sort(flat))
         for got, flat in zip(look.returned, arrived, strict=True)
     )
 
 
-def _other_way(look: Look) -> bool:
-    """Would the shapes be those of the other direction?"""
-    shape = look.inputs[0]["x"].shape
-    if look.case.params["to"] == "heads":
-        wrong = (shape[0] // look.size, shape[1] * look.size, shape[2])
-    else:
-        wrong = (shape[0] * look.size, shape[1] // look.size, shape[2])
-    return look.size > 1 and any(
-        one(got) is not None and got.shape == wrong for got in look.returned
+def _always_to_heads(look: Look) -> bool:
+    """Were positions put together and heads divided where the other way is asked for?"""
+    positions, heads, d = look.inputs[0]["x"].shape
+    wrong = (positions * look.size, heads // look.size, d)
+    return (
+        look.size > 1
+        and look.case.params["to"] == "sequence"
+        and any(one(got) is not None and got.shape == wrong for got in look.returned)
     )
 
 
 exercise = Exercise(
     points=3,
     make=_make,
-    call=_call,
+    call=call_shortened,
     asks="swap_shards gives each rank all positions of its heads (to='heads'), or its positions of "
     "all heads (to='sequence'), by one all-to-all.",
     tolerance=KEEPS_FLOAT64,
@@ -152,7 +142,7 @@ exercise = Exercise(
         ),
         Hint(
             "always to heads",
-            lambda look: look.case.params["to"] == "sequence" and _other_way(look),
+            _always_to_heads,
             "With to='sequence' the way is the other one: heads come together, positions are "
             "divided.",
         ),

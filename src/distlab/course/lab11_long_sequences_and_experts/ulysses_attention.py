@@ -8,32 +8,22 @@ from distlab.course.lab11_long_sequences_and_experts import attention, carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
     NEARLY,
     any_nan,
+    call_shortened,
     misplaced,
     one,
     shape_of,
-    shortened,
 )
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
-def _call(function, rank, size, inputs):
-    return shortened(function(rank, size, *inputs.values()))
-
-
-def _elements(look: Look, rank: int) -> float:
-    """Elements that a rank's all-to-alls carried, as a multiple of those of its q."""
-    events = carried.all_to_alls(look, rank)
-    q = look.inputs[rank]["q"]
-    return sum(traffic.numbers(e, q.dtype) for e in events) / q.size
-
-
 def _at_most_four(look: Look) -> str | None:
-    for rank in look.ranks:
-        count, amount = len(carried.all_to_alls(look, rank)), _elements(look, rank)
-        if count > 4 or amount > 4:
+    for rank, given in enumerate(look.inputs):
+        events, q = carried.all_to_alls(look, rank), given["q"]
+        amount = sum(traffic.numbers(event, q.dtype) for event in events) / q.size
+        if len(events) > 4 or amount > 4:
             return (
-                f"rank {rank} called {count} all-to-alls that carried {amount:.3g} times the "
+                f"rank {rank} called {len(events)} all-to-alls that carried {amount:.3g} times the "
                 "elements of q; at most 4 with 4 times as many are asked for."
             )
     return None
@@ -56,6 +46,15 @@ def _over_heads(groups: int) -> attention.Mistake:
     return mistake
 
 
+def _not_swapped_back(look: Look) -> bool:
+    """Does some rank have all positions of some heads?"""
+    n, heads, d = look.inputs[0]["q"].shape
+    swapped = (n * look.size, heads // look.size, d)
+    return look.size > 1 and any(
+        one(got) is not None and got.shape == swapped for got in look.returned
+    )
+
+
 def _between_heads(look: Look) -> bool:
     """Did the heads of a position attend to each other: all of them, or those of a rank?"""
     return any(
@@ -66,7 +65,7 @@ def _between_heads(look: Look) -> bool:
 exercise = Exercise(
     points=3,
     make=attention.blocks(heads_first=False),
-    call=_call,
+    call=call_shortened,
     tolerance=attention.TOLERANCE,
     asks="In ulysses_attention each rank computes the attention of its heads over all positions, "
     "and returns that of its positions, (n, heads, d), after at most four all-to-alls.",
@@ -83,11 +82,7 @@ exercise = Exercise(
             "Nothing is gathered here. After the all-to-all a rank has all positions of its own "
             "heads, and needs nothing of the others'."
         ),
-        Hint(
-            "something besides all-to-alls",
-            lambda look: carried.other_ops(look, "all_to_all"),
-            "Nothing but all-to-alls is needed, a barrier neither: an all-to-all waits by itself.",
-        ),
+        carried.SOMETHING_ELSE,
         Hint(
             "more than four",
             lambda look: _at_most_four(look) is not None,
@@ -98,16 +93,7 @@ exercise = Exercise(
         hints.DTYPE,
         Hint(
             "not swapped back",
-            lambda look: (
-                look.size > 1
-                and any(
-                    one(got) is not None
-                    and got.shape
-                    == (want.shape[0] * look.size, want.shape[1] // look.size, want.shape[2])
-                    for want, got in look.pairs()
-                    if one(want) is not None
-                )
-            ),
+            _not_swapped_back,
             "The result holds all positions of some heads: it has to go back to the ranks that "
             "its positions belong to.",
         ),
