@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from distlab.course.lab07_horovod.looks import initialised
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
@@ -13,7 +16,7 @@ PATIENCE = 30.0  # seconds that ranks wait for what the others were given: a bus
 
 
 def _loader_inputs(case: Case) -> list[dict]:
-    return [dict(case.params) for _ in range(case.size)]
+    return [dict(case.params)] * case.size
 
 
 def _call_make_loader(function, rank, size, inputs):
@@ -37,20 +40,20 @@ def _call_make_loader(function, rank, size, inputs):
     everybody = among_ranks("seen", rank, size, given, PATIENCE)
     if not isinstance(loader, DataLoader):
         return {**dict.fromkeys(_LEFT), "loader": type(loader).__name__}
-    sampler = loader.sampler
-    result = {**dict.fromkeys(_LEFT), "loader": "DataLoader", "sampler": type(sampler).__name__}
-    if isinstance(sampler, DistributedSampler):
-        result["sampler"] = "DistributedSampler"
-        result["share"] = f"{int(sampler.rank)} of {int(sampler.num_replicas)}"
+    sampler: Any = loader.sampler
+    divides = isinstance(sampler, DistributedSampler)
     return {
-        **result,
+        "loader": "DataLoader",
+        "sampler": "DistributedSampler" if divides else type(sampler).__name__,
+        "share": f"{int(sampler.rank)} of {int(sampler.num_replicas)}" if divides else None,
         "sizes of the batches": [len(batch) for batch in seen],
         SEEN: len(set().union(*(s or () for s in everybody))),
     }
 
 
-def _samples(look: Look, outputs: list, r: int) -> int:
-    return sum(outputs[r]["sizes of the batches"])
+def _samples(look: Look) -> Iterator[tuple[int, int]]:
+    """How many samples each rank should have had, and has had."""
+    return ((sum(want), sum(got)) for want, got in look.pairs("sizes of the batches"))
 
 
 exercise = Exercise(
@@ -81,7 +84,7 @@ exercise = Exercise(
         ),
         Hint(
             "wrong share",
-            lambda look: any(look.got[r]["share"] != look.expected[r]["share"] for r in look.ranks),
+            lambda look: look.differs("share"),
             "The sampler's share is not this worker's. It has to be told num_replicas, how many "
             "workers there are, and rank, which of them this is: both by Horovod. (In this check "
             "the workers sit on two machines, and what begins with local_ counts those of one.)",
@@ -90,32 +93,20 @@ exercise = Exercise(
             "divided twice",
             lambda look: (
                 look.size > 1
-                and all(
-                    _samples(look, look.got, r) * look.size
-                    < _samples(look, look.expected, r) + look.size
-                    for r in look.ranks
-                )
+                and all(got * look.size < want + look.size for want, got in _samples(look))
             ),
             "Each worker has only a share of a share: the sampler divides the set that it is given "
             "among the workers, and that has to be the whole one.",
         ),
         Hint(
             "dropped",
-            lambda look: any(
-                _samples(look, look.got, r) < _samples(look, look.expected, r) for r in look.ranks
-            ),
+            lambda look: any(got < want for want, got in _samples(look)),
             "Samples were left out: both the sampler and the loader have a drop_last, and neither "
             "may drop here.",
         ),
         Hint(
             "orders differ",
-            lambda look: (
-                all(
-                    _samples(look, look.got, r) == _samples(look, look.expected, r)
-                    for r in look.ranks
-                )
-                and any(look.got[r][SEEN] != look.expected[r][SEEN] for r in look.ranks)
-            ),
+            lambda look: all(got == want for want, got in _samples(look)) and look.differs(SEEN),
             "Some samples are seen by several workers, and others by none: each worker's sampler "
             "deals out an order of its own. The order has to be the same everywhere, so that the "
             "shares do not overlap: give all samplers the same seed.",
@@ -123,9 +114,8 @@ exercise = Exercise(
         Hint(
             "wrong batch size",
             lambda look: any(
-                _samples(look, look.got, r) == _samples(look, look.expected, r)
-                and look.got[r]["sizes of the batches"] != look.expected[r]["sizes of the batches"]
-                for r in look.ranks
+                sum(got) == sum(want) and got != want
+                for want, got in look.pairs("sizes of the batches")
             ),
             "batch_size is what each worker takes at a time, not what all take together.",
         ),

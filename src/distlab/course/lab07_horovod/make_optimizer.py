@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab07_horovod.looks import initialised
-from distlab.course.lab07_horovod.network import data, network, parameters, weights
+from distlab.course.lab07_horovod.network import data, network, weights
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.models import parameters
 
 AFTER = "parameters after two steps"
 _HOROVODS = "DistributedOptimizer"
@@ -22,7 +23,7 @@ def _optimizer_inputs(case: Case) -> list[dict]:
     return [
         {
             "weights": weights(case, r),
-            **data(case, r, case.get("rows", 4)),
+            **data(case, r, 4),
             # each worker is given another rate, and rank 0's counts: it is part of the optimizer's
             # state (without momentum Horovod takes SGD to have none, and broadcasts no rate)
             "lr": case.get("lr", 0.1) * (1 + r * (momentum > 0)),
@@ -54,6 +55,8 @@ def _kind(optimizer) -> str:
 
 
 def _call_make_optimizer(function, rank, size, inputs):
+    from torch.nn.functional import nll_loss
+
     hvd = initialised(rank, size)
     model = network(inputs["weights"])
     compression = getattr(hvd.Compression, inputs["compression"])
@@ -63,25 +66,24 @@ def _call_make_optimizer(function, rank, size, inputs):
     if not _is_horovods(optimizer):
         left = _LEFT if no_steps else (*_LEFT, AFTER)
         return {**dict.fromkeys(left), "optimizer": type(optimizer).__name__}
-    names = [optimizer._parameter_names.get(p) for p in model.parameters()]
-    result = {
+    known = [optimizer._parameter_names.get(p) for p in model.parameters()]
+    names = [name for name, _ in model.named_parameters()]
+    found = {
         "optimizer": _kind(optimizer),
         "learning rate": float(optimizer.param_groups[0]["lr"]),
         "momentum": float(optimizer.param_groups[0].get("momentum", 0.0)),
-        "names of the parameters": "the model's"
-        if names == [name for name, _ in model.named_parameters()]
-        else "others",
+        "names of the parameters": "the model's" if known == names else "others",
         "parameters at the start": parameters(model),
         "compression": optimizer._compression.__name__,
         "operation": _operation(hvd, optimizer),
     }
     if no_steps:
-        return result
+        return found
     for _ in range(2):  # momentum shows in the second one
         optimizer.zero_grad()
-        _loss(model, inputs["images"], inputs["labels"]).backward()
+        nll_loss(model(inputs["images"]), inputs["labels"]).backward()
         optimizer.step()
-    return {**result, AFTER: parameters(model)}
+    return {**found, AFTER: parameters(model)}
 
 
 def _operation(hvd, optimizer) -> str:
@@ -89,26 +91,17 @@ def _operation(hvd, optimizer) -> str:
     return next((n for n in ("Average", "Sum", "Adasum") if getattr(hvd, n) == op), "another")
 
 
-def _loss(model, images, labels):
-    import torch
-
-    return torch.nn.functional.nll_loss(model(images), labels)
-
-
-def _rate(look: Look, factor) -> bool:
+def _rate(look: Look, factor: int) -> bool:
     """Is the rate of every worker rank 0's times this, and not what it should be?"""
-    if not look.differs("learning rate"):
-        return False
-    return all(
-        np.isclose(look.got[r]["learning rate"], look.inputs[0]["lr"] * factor(r))
-        for r in look.ranks
+    return look.differs("learning rate") and np.allclose(
+        look.left("learning rate"), look.given("lr")[0] * factor
     )
 
 
 def _own_rate(look: Look) -> bool:
     """Has each worker a rate that was made of its own argument?"""
-    ratios = {round(look.got[r]["learning rate"] / look.inputs[r]["lr"], 4) for r in look.ranks}
-    return look.size > 1 and len(ratios) == 1 and look.ranks_differ("learning rate")
+    ratios = np.divide(look.left("learning rate"), look.given("lr")).round(4)
+    return len(set(ratios)) == 1 and look.ranks_differ("learning rate")
 
 
 exercise = Exercise(
@@ -130,7 +123,7 @@ exercise = Exercise(
         Hint(
             "not plain SGD",
             lambda look: any(
-                str(got["optimizer"]).startswith(f"{_HOROVODS} ") for got in look.got
+                str(kind).startswith(f"{_HOROVODS} ") for kind in look.left("optimizer")
             ),
             "SGD with the given rate and momentum is asked for, and nothing else that it can do. "
             "(With weight decay the parameters already move when the optimizer's state is "
@@ -162,13 +155,13 @@ exercise = Exercise(
         ),
         Hint(
             "Adasum scaled",
-            lambda look: look.inputs[0]["op"] == "Adasum" and _rate(look, lambda r: look.size),
+            lambda look: look.given("op")[0] == "Adasum" and _rate(look, look.size),
             "For Adasum the rate was multiplied by the number of workers. It adds up gradients "
             "that point in different directions and averages those that agree, so that its step "
             "needs no larger rate.",
         ),
         Hint(
-            "rate not scaled", lambda look: _rate(look, lambda r: 1),
+            "rate not scaled", lambda look: _rate(look, 1),
             "The rate is the given one. So many workers make a batch that many times larger: "
             "multiply the rate by their number. (In this check they sit on two machines: "
             "hvd.local_size() counts those of one.)",

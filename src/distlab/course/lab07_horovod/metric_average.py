@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from distlab.course.lab07_horovod.looks import (
-    AS_TENSOR,
-    initialised,
-    nothing_left_open,
-)
+from distlab.course.lab07_horovod.looks import AS_TENSOR, NOTHING, initialised, told
 from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import holds_a_number
 
 
 def _metric_inputs(case: Case) -> list[dict]:
     """With `again` a third figure for each rank: rank 0 alone has its first one again."""
     made = []
     for r in range(case.size):
-        own = [float(x) for x in case.draw(r, [2], "float64") * case.get("scale", 1.0)]
+        own = (case.draw(r, [2], "float64") * case.get("scale", 1.0)).tolist()
         if case.get("again"):
             own.append(own[r > 0])
         made.append({"values": own})
@@ -34,6 +29,14 @@ def _call_metric_average(function, rank, size, inputs):
     return {"returned": [function(*one) for one in zip(inputs["values"], names, strict=False)]}
 
 
+def _nothing_left_open(look: Look) -> str | None:
+    """A rule: what was begun by a function of Horovod's was waited for."""
+    for event in look.events():
+        if not (event.waited or event.done):
+            return f"rank {event.rank} began {event} at {event.place}, and never waited for it."
+    return None
+
+
 def _metrics(look: Look) -> np.ndarray:
     """What each rank was given, a row each."""
     return np.array(look.given("values"))
@@ -41,12 +44,7 @@ def _metrics(look: Look) -> np.ndarray:
 
 def _whole(look: Look) -> bool:
     """Did whole numbers come back, and nothing else?"""
-    return all(v == int(v) for v in _told(look))
-
-
-def _told(look: Look) -> list[float]:
-    """What all ranks returned."""
-    return [v for g in look.got for v in g["returned"]]
+    return all(v == int(v) for v in told(look))
 
 
 def _begins(look: Look) -> bool:
@@ -56,15 +54,9 @@ def _begins(look: Look) -> bool:
     return any("_async" in name for name in names) and "synchronize" not in names
 
 
-def _came_back(values) -> Any:
-    """Did every rank return this?"""
-
-    def shows(look: Look) -> bool:
-        return look.size > 1 and all(
-            np.allclose(look.got[r]["returned"], values(look, r), rtol=1e-4) for r in look.ranks
-        )
-
-    return shows
+def _came_back(look: Look, values: np.ndarray) -> bool:
+    """Did every rank return this, or its row of this?"""
+    return look.size > 1 and np.allclose(look.returned, values, rtol=1e-4)
 
 
 exercise = Exercise(
@@ -72,56 +64,48 @@ exercise = Exercise(
     make=_metric_inputs,
     call=_call_metric_average,
     calls=True,
-    rules=(nothing_left_open,),
+    rules=(_nothing_left_open,),
     group=False,
     needs=("horovod",),
     asks="metric_average returns, on every worker, the mean over all workers of the number that "
     "each passes, as a float.",
     visible=(Case(2, 1), Case(3, 2)),
     hints=(
-        Hint(
-            "nothing returned",
-            lambda look: all(v is None for g in look.got for v in g["returned"]),
-            "metric_average returned None. Is there a `return` at its end?",
-        ),
+        replace(NOTHING, says="metric_average returned None. Is there a `return` at its end?"),
         Hint(
             "None on some ranks",
-            lambda look: any(v is None for g in look.got for v in g["returned"]),
+            lambda look: any(v is None for v in told(look)),
             "A worker returned None: the mean is asked for on every one. Is there a `return` on "
             "every way through the function, and not only inside an `if`?",
         ),
-        Hint(
-            "tensor for number",
-            lambda look: any(holds_a_number(v) for g in look.got for v in g["returned"]),
-            AS_TENSOR.says,
-        ),
+        AS_TENSOR,
         Hint(
             "read before it was there",
-            lambda look: nothing_left_open(look) is not None and not _whole(look),
+            lambda look: _nothing_left_open(look) is not None and not _whole(look),
             "The tensor was read while Horovod was still at work on it: what it holds then is "
             "luck. hvd.synchronize(handle) waits, and hvd.allreduce without _async does both.",
         ),
         Hint(
             "own value",
-            _came_back(lambda look, r: look.inputs[r]["values"]),
+            lambda look: _came_back(look, _metrics(look)),
             "Each worker got its own value back: nothing was averaged.",
         ),
         Hint(
             "sum for mean",
-            _came_back(lambda look, r: _metrics(look).sum(0)),
+            lambda look: _came_back(look, _metrics(look).sum(0)),
             "This is the sum over the workers. Horovod averages where nothing else is said: look "
             "at op. (Whoever divides by hvd.local_size() divides by the workers of one machine, "
             "and in this check there are two.)",
         ),
         Hint(
             "divided twice",
-            _came_back(lambda look, r: _metrics(look).mean(0) / look.size),
+            lambda look: _came_back(look, _metrics(look).mean(0) / look.size),
             "This is the mean, divided once more by the number of workers: hvd.allreduce averages "
             "by itself.",
         ),
         Hint(
             "rank 0's value",
-            _came_back(lambda look, r: _metrics(look)[0]),
+            lambda look: _came_back(look, _metrics(look)[0]),
             "Every worker returned rank 0's value: that is a broadcast, not a mean.",
         ),
         Hint(
@@ -134,23 +118,19 @@ exercise = Exercise(
         Hint(
             "another number of workers",
             lambda look: any(
-                _came_back(lambda look, r, n=n: _metrics(look).sum(0) / n)(look)
-                for n in range(2, look.size + 2)
+                _came_back(look, _metrics(look).sum(0) / n) for n in range(2, look.size + 2)
             ),
             "This is the sum, divided by another number than that of the workers. (In this check "
             "they sit on two machines: hvd.local_size() counts those of one.)",
         ),
         Hint(
             "half precision",
-            lambda look: all(
-                np.allclose(look.got[r]["returned"], look.expected[r]["returned"], rtol=2e-3)
-                for r in look.ranks
-            ),
+            lambda look: np.allclose(look.returned, look.wanted, rtol=2e-3),
             "Only about three digits are right: the numbers travelled in 16 bits.",
         ),
         Hint(
             "rounded to some digits",
-            lambda look: not _whole(look) and all(round(v, 6) == v for v in _told(look)),
+            lambda look: not _whole(look) and all(round(v, 6) == v for v in told(look)),
             "The figures are rounded. Return them as they are, and round where you print them.",
         ),
         Hint(

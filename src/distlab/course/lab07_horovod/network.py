@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.exercises.exercise import Case
+from distlab.rank.models import linear
 
 _INPUTS, _HIDDEN, _CLASSES = 6, 5, 3
 _SHAPES = ((_HIDDEN, _INPUTS), (_HIDDEN,), (_CLASSES, _HIDDEN), (_CLASSES,))
@@ -31,20 +32,11 @@ def network(weights, normalised: bool = False):
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
-            self.fc1 = nn.Linear(_INPUTS, _HIDDEN)
+            self.fc1 = linear(*weights[:2])
             self.norm = nn.BatchNorm1d(_HIDDEN) if normalised else nn.Identity()
-            self.fc2 = nn.Linear(_HIDDEN, _CLASSES)
+            self.fc2 = linear(*weights[2:])
 
         def forward(self, x):
             return self.fc2(torch.relu(self.norm(self.fc1(x)))).log_softmax(1)
 
-    model = Net()
-    with torch.no_grad():
-        for layer, (weight, bias) in ((model.fc1, weights[:2]), (model.fc2, weights[2:])):
-            layer.weight.copy_(weight)
-            layer.bias.copy_(bias)
-    return model
-
-
-def parameters(model) -> list:
-    return [p.detach().clone() for p in model.parameters()]
+    return Net()

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import os
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from distlab.processes.environment import loopback
 from distlab.rank.leaving import end_later
 from distlab.rank.sharing import among_ranks
 
@@ -24,19 +26,17 @@ _POLL = 0.01  # seconds between two looks of the rendezvous server at whether it
 PATIENCE = 8.0  # seconds in which ranks have to find each other
 
 
-def prepare(rank: int, size: int, per_node: int | None = None, port: int | None = None) -> None:
+def prepare(rank: int, size: int, per_node: int | None = None) -> None:
     """Do for this rank what `horovodrun` does before it starts a program, so that `hvd.init()`
     works. Horovod is shut down when the next run on this rank begins.
 
     Args:
         per_node: act as if so many ranks shared a machine; all of them do by default.
-        port: of the rendezvous server; by default rank 0 starts one.
     """
     from distlab.course.lab07_horovod import records  # which imports Horovod
 
     records.watch()  # a rank that was forked before its zygote had imported all has not begun to
-    if port is None:
-        port = among_ranks("horovod", rank, size, lambda: _serve() if rank == 0 else None)[0]
+    port = among_ranks("horovod", rank, size, lambda: _serve() if rank == 0 else None)[0]
     os.environ.update(variables(rank, size, per_node or size, port))
     end_later(_shut_down)
 
@@ -50,18 +50,12 @@ def variables(rank: int, size: int, per_node: int, port: int) -> dict[str, str]:
         "LOCAL_SIZE": min(per_node, size - node * per_node), "CROSS_RANK": node,
         "CROSS_SIZE": nodes if local_rank < size - (nodes - 1) * per_node else nodes - 1,
         "HOSTNAME": f"node{node}", "CONTROLLER": "gloo", "CPU_OPERATIONS": "gloo",
-        "GLOO_IFACE": _loopback(), "GLOO_RENDEZVOUS_ADDR": "127.0.0.1",
+        "GLOO_IFACE": loopback(), "GLOO_RENDEZVOUS_ADDR": "127.0.0.1",
         "GLOO_RENDEZVOUS_PORT": port, "GLOO_TIMEOUT_SECONDS": int(PATIENCE),
         # the record of the run explains a hang sooner than Horovod warns of it
         "STALL_CHECK_DISABLE": 1, "LOG_LEVEL": "fatal",
     }  # fmt: skip
     return {f"HOROVOD_{name}": str(value) for name, value in values.items()}
-
-
-def _loopback() -> str:
-    from distlab.processes.environment import loopback
-
-    return loopback()
 
 
 def _serve() -> int:
@@ -101,28 +95,31 @@ def with_horovod(
         framework: whose Horovod it is that is initialised, "torch" or "tensorflow".
         settings: Horovod's own, `fusion_threshold=0` for HOROVOD_FUSION_THRESHOLD.
     """
-    variables = {f"HOROVOD_{name.upper()}": str(value) for name, value in settings.items()}
 
     @functools.wraps(function)
     def initialised(rank: int, size: int, *args: Any) -> Any:
-        import importlib
-        import os
-
-        from distlab.course.lab07_horovod.ranks import prepare, restrain_tensorflow
-        from distlab.rank import recording
-        from distlab.rank.leaving import end_later
-
-        hvd = importlib.import_module(f"horovod.{framework}")
-        if framework == "tensorflow":
-            restrain_tensorflow()
-        prepare(rank, size, per_node)
-        os.environ.update(variables)
-        end_later(lambda: [os.environ.pop(name, None) for name in variables])
-        with recording.paused():
-            hvd.init()
+        initialise(rank, size, per_node, framework, **settings)
         return function(rank, size, *args)
 
     return initialised
+
+
+def initialise(
+    rank: int, size: int, per_node: int | None, framework: str, **settings: object
+) -> Any:
+    """Horovod's module for a framework, initialised on this rank as `with_horovod` says."""
+    from distlab.rank import recording
+
+    hvd = importlib.import_module(f"horovod.{framework}")
+    if framework == "tensorflow":
+        restrain_tensorflow()
+    prepare(rank, size, per_node)
+    told = {f"HOROVOD_{name.upper()}": str(value) for name, value in settings.items()}
+    os.environ.update(told)
+    end_later(lambda: [os.environ.pop(name, None) for name in told])
+    with recording.paused():
+        hvd.init()
+    return hvd
 
 
 @functools.cache

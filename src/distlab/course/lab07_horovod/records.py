@@ -41,30 +41,26 @@ _OPERATIONS = {
 
 
 class _Function(NamedTuple):
-    """A function of the extension: our name for it, the prefix that Horovod gives its names, and
-    where among its arguments the name, the process set, the root and the operation stand.
+    """A function of the extension: our name for it, Horovod's, which its operations' names begin
+    with, and where among its arguments the name, the process set, the root and the operation stand.
     """
 
     op: str
-    prefix: str
+    called: str
     name: int
     members: int
     root: int = -1
     reduction: int = -1
 
 
-_FUNCTIONS = {
-    "horovod_torch_allreduce_async_": _Function("all_reduce", "allreduce", 3, 7, reduction=4),
-    "horovod_torch_grouped_allreduce_async_": _Function(
-        "all_reduce", "grouped_allreduce", 3, 7, reduction=4
-    ),
-    "horovod_torch_allgather_async_": _Function("all_gather", "allgather", 2, 3),
-    "horovod_torch_broadcast_async_": _Function("broadcast", "broadcast", 3, 4, root=2),
-    "horovod_torch_alltoall_async_": _Function("all_to_all", "alltoall", 4, 5),
-    "horovod_torch_reducescatter_async_": _Function(
-        "reduce_scatter", "reducescatter", 2, 4, reduction=3
-    ),
-}
+_FUNCTIONS = (
+    _Function("all_reduce", "allreduce", 3, 7, reduction=4),
+    _Function("all_reduce", "grouped_allreduce", 3, 7, reduction=4),
+    _Function("all_gather", "allgather", 2, 3),
+    _Function("broadcast", "broadcast", 3, 4, root=2),
+    _Function("all_to_all", "alltoall", 4, 5),
+    _Function("reduce_scatter", "reducescatter", 2, 4, reduction=3),
+)
 
 
 class _Extension:
@@ -76,8 +72,8 @@ class _Extension:
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(self._real, name)
-        for prefix, about in _FUNCTIONS.items():
-            if name.startswith(prefix):
+        for about in _FUNCTIONS:
+            if name.startswith(f"horovod_torch_{about.called}_async_"):
                 function = functools.partial(self._begin, about, function)
         setattr(self, name, function)
         return function
@@ -88,7 +84,7 @@ class _Extension:
         if record is not None and arguments[about.members] == 0:
             given = arguments[about.name]
             name = given.decode("utf-8", "replace") if given else f"noname.{handle}"
-            self._open[handle] = record, _noted(record, about, f"{about.prefix}.{name}", arguments)
+            self._open[handle] = record, _noted(record, about, f"{about.called}.{name}", arguments)
         return handle
 
     def horovod_torch_barrier(self, members: int) -> int:
@@ -171,7 +167,7 @@ def _ended(record: recorder.Recorder, at: int, call: Callable) -> Any:
     return result
 
 
-def _whole(op: str, name: str, called: str, function: Callable, root: int | None = None):
+def _whole(op: str, name: str, function: Callable, root: int = -1):
     """`function`, with each call recorded as one operation that waits for all ranks."""
 
     @functools.wraps(function)
@@ -179,9 +175,7 @@ def _whole(op: str, name: str, called: str, function: Callable, root: int | None
         record = recording.active()
         if record is None:
             return function(*args, **kwargs)
-        at = record.begin(
-            op, events.WORLD, peer=-1 if root is None else root, tag=_tag(name), called=called
-        )
+        at = record.begin(op, events.WORLD, peer=root, tag=_tag(name), called=name)
         record.wait_begin(at, blocking=True)
         return _ended(record, at, lambda: function(*args, **kwargs))
 
@@ -196,7 +190,7 @@ def _watch_init() -> None:
     other averages nothing.
     """
     real = HorovodBasics.init
-    noted = _whole("barrier", "init", "init", real)
+    noted = _whole("barrier", "init", real)
 
     @functools.wraps(real)
     def init(self, *args: Any, **kwargs: Any) -> Any:
@@ -217,10 +211,10 @@ def _watch_tensorflow() -> None:
     name, tape = "broadcast_variables", hvd._DistributedGradientTape
     if hasattr(tape.gradient, "__wrapped__"):
         return
-    noted = _whole("broadcast", name, name, hvd.broadcast_variables, root=0)
+    noted = _whole("broadcast", name, hvd.broadcast_variables, root=0)
     for module in (hvd, hvd.functions):
         module.broadcast_variables = noted
-    tape.gradient = _whole("all_reduce", "gradient", "gradient", tape.gradient)
+    tape.gradient = _whole("all_reduce", "gradient", tape.gradient)
 
 
 def watch() -> None:

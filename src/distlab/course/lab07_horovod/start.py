@@ -21,8 +21,7 @@ def _start_inputs(case: Case) -> list[dict]:
             "per_node": case.get("per_node", case.size),
             "gpus": case.get("gpus", 0),
         }
-        for _ in range(case.size)
-    ]
+    ] * case.size
 
 
 class _Gpus(PretendedGpus):
@@ -71,6 +70,8 @@ def _pretending(gpus: _Gpus) -> Iterator[None]:
 @contextlib.contextmanager
 def _interop_threads_set_again() -> Iterator[None]:
     """torch takes the number of these threads once in a process: a case is a program of its own."""
+    from unittest import mock
+
     import torch
 
     plain = torch.set_num_interop_threads
@@ -79,11 +80,8 @@ def _interop_threads_set_again() -> Iterator[None]:
         with contextlib.suppress(RuntimeError):
             plain(number)
 
-    torch.set_num_interop_threads = set_again
-    try:
+    with mock.patch.object(torch, "set_num_interop_threads", set_again):
         yield
-    finally:
-        torch.set_num_interop_threads = plain
 
 
 def _call_start(function, rank, size, inputs):
@@ -115,9 +113,8 @@ def _call_start(function, rank, size, inputs):
 
 def _chosen(look: Look, number) -> bool:
     """Was this the GPU of every rank, and is that wrong for one of them?"""
-    return all(look.got[r]["GPU"] == str(number(r)) for r in look.ranks) and any(
-        look.expected[r]["GPU"] != str(number(r)) for r in look.ranks
-    )
+    numbers = [str(number(r)) for r in look.ranks]
+    return look.left("GPU") == numbers and look.asked("GPU") != numbers
 
 
 def _by_a_rest(look: Look) -> bool:
@@ -129,15 +126,14 @@ def _by_a_rest(look: Look) -> bool:
 
 def _same_items(look: Look) -> bool:
     """Is what was returned right but for the order?"""
-    pairs = [(look.expected[r]["returned"], look.got[r]["returned"]) for r in look.ranks]
+    pairs = look.pairs()
     return look.differs("returned") and all(sorted(want) == sorted(got) for want, got in pairs)
 
 
 def _first_two(look: Look) -> bool:
     """Are the first two right, and not all three?"""
     return look.differs("returned") and all(
-        tuple(look.got[r]["returned"])[:2] == tuple(look.expected[r]["returned"])[:2]
-        for r in look.ranks
+        tuple(got)[:2] == tuple(want)[:2] for want, got in look.pairs()
     )
 
 
@@ -168,7 +164,7 @@ exercise = Exercise(
         ),
         Hint(
             "visible and by number",
-            lambda look: any(str(g["GPU"]).startswith(UNSEEN) for g in look.got),
+            lambda look: any(str(gpu).startswith(UNSEEN) for gpu in look.left("GPU")),
             "CUDA_VISIBLE_DEVICES leaves this process a single GPU, and that has the number 0 "
             "then. Choose the GPU by the variable or by its number, not by both.",
         ),
@@ -193,7 +189,7 @@ exercise = Exercise(
         ),
         Hint(
             "all on one GPU",
-            lambda look: look.inputs[0]["use_cuda"] and len({g["GPU"] for g in look.got}) == 1,
+            lambda look: look.inputs[0]["use_cuda"] and len(set(look.left("GPU"))) == 1,
             "All workers chose the same GPU: each needs the one of its own local rank.",
         ),
         Hint(
@@ -203,7 +199,7 @@ exercise = Exercise(
         ),
         Hint(
             "other seed on each rank",
-            lambda look: look.size > 1 and len({g["seed of torch"] for g in look.got}) > 1,
+            lambda look: look.ranks_differ("seed of torch"),
             "The workers were seeded differently. Use the seed as it is given: what has to differ "
             "from worker to worker here, the sampler takes care of.",
         ),
@@ -215,13 +211,13 @@ exercise = Exercise(
         ),
         Hint(
             "not seeded",
-            lambda look: all(g["seed of torch"] != look.inputs[0]["seed"] for g in look.got),
+            lambda look: look.inputs[0]["seed"] not in look.left("seed of torch"),
             "torch was not seeded with the given seed: torch.manual_seed does that, on the CPU and "
             "on every GPU.",
         ),
         Hint(
             "many threads",
-            lambda look: any(g["number of CPU threads"] != 1 for g in look.got),
+            lambda look: look.differs("number of CPU threads"),
             "torch still uses several CPU threads. Workers on one machine share its cores: one "
             "thread each, by torch.set_num_threads.",
         ),
@@ -229,17 +225,14 @@ exercise = Exercise(
         Hint(
             "size for local rank",
             lambda look: (
-                _first_two(look)
-                and all(g["returned"][2] == look.inputs[0]["per_node"] for g in look.got)
+                _first_two(look) and [got[2] for got in look.returned] == look.given("per_node")
             ),
             "The third item is the number of workers on this machine, not this worker's place "
             "among them.",
         ),
         Hint(
             "rank for local rank",
-            lambda look: (
-                _first_two(look) and all(look.got[r]["returned"][2] == r for r in look.ranks)
-            ),
+            lambda look: _first_two(look) and [got[2] for got in look.returned] == [*look.ranks],
             "The third item is the rank once more: the local rank counts on each machine from 0.",
         ),
         Hint("other order", _same_items, "The order is rank, size, local rank."),

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from distlab.course.lab07_horovod.looks import (
-    AS_TENSOR,
-    NOTHING,
-    on_each_of_two_machines,
-)
+from distlab.course.lab07_horovod.looks import AS_TENSOR, NOTHING, initialised
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import holds_a_number
 
 _INPUTS, _HIDDEN, _CLASSES = 5, 4, 3
+#: of `Model.get_weights`: the kernel and the bias of a layer, the factor, those of another layer
+_SHAPES = ((_INPUTS, _HIDDEN), (_HIDDEN,), (_HIDDEN,), (_HIDDEN, _CLASSES), (_CLASSES,))
 
 
 def _inputs(case: Case) -> list[dict]:
     made = []
     for rank in range(case.size):
         own = case.generator(100 + rank)
-        shapes = ((_INPUTS, _HIDDEN), (_HIDDEN,), (_HIDDEN,), (_HIDDEN, _CLASSES), (_CLASSES,))
         generator = case.generator(rank)
         rows = case.get("rows", 4)
         made.append(
             {
-                "weights": [own.standard_normal(shape).astype("float32") for shape in shapes],
+                "weights": [own.standard_normal(shape).astype("float32") for shape in _SHAPES],
                 "images": generator.standard_normal((2, rows, _INPUTS)).astype("float32"),
                 "labels": generator.integers(0, _CLASSES, (2, rows)),
                 "lr": case.get("lr", 0.1) * (1 + rank),
@@ -68,17 +66,10 @@ def _optimizer(inputs):
 
 
 def _call_tape_step(function, rank, size, inputs):
-    import horovod.tensorflow as hvd
     import keras
     import tensorflow as tf
 
-    from distlab.course.lab07_horovod import ranks
-    from distlab.rank import recording
-
-    ranks.restrain_tensorflow()
-    ranks.prepare(rank, size, on_each_of_two_machines(size))
-    with recording.paused():
-        hvd.init()
+    initialised(rank, size, "tensorflow")
     # Horovod matches by name, and Keras counts names on: ranks have not had equally many cases
     keras.utils.clear_session()
     model, optimizer = _keras_model(inputs["weights"]), _optimizer(inputs)
@@ -100,17 +91,11 @@ def _tensor(variable):
     return torch.tensor(value.astype("int64" if value.dtype.kind in "iu" else value.dtype))
 
 
-def _trained(look: Look, name: str, r: int) -> list:
-    """The trained ones of the model's variables: the third is the factor."""
-    values = list(look.got[r][name])
-    return values[:2] + values[3:]
-
-
 def _factors_alone_differ(look: Look) -> bool:
     name = "model after the first step"
-    return look.ranks_differ(name) and all(
-        look.same(_trained(look, name, 0), _trained(look, name, r)) for r in look.ranks
-    )
+    # the third variable is the factor
+    trained = [[*model[:2], *model[3:]] for model in look.left(name)]
+    return look.ranks_differ(name) and all(look.same(trained[0], other) for other in trained)
 
 
 exercise = Exercise(
@@ -127,16 +112,8 @@ exercise = Exercise(
     "this worker's loss as a float.",
     visible=(Case(2, 1), Case(3, 2, {"lr": 0.05})),
     hints=(
-        Hint(
-            "nothing returned",
-            lambda look: all(v is None for g in look.got for v in g["returned"]),
-            NOTHING.says,
-        ),
-        Hint(
-            "tensor for number",
-            lambda look: any(holds_a_number(v) for g in look.got for v in g["returned"]),
-            AS_TENSOR.says.replace("item()", "float()"),
-        ),
+        NOTHING,
+        replace(AS_TENSOR, says=AS_TENSOR.says.replace("item()", "float()")),
         Hint(
             "never broadcast",
             lambda look: look.ranks_differ("model after the first step")

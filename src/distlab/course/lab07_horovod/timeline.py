@@ -127,9 +127,7 @@ def read(path: str | Path) -> Timeline:
 
 def kind(name: str) -> str | None:
     """Which of `COLOURS` an activity is drawn in; `None` for one that only holds others."""
-    if name.startswith("NEGOTIATE"):
-        return "NEGOTIATE"
-    for part in ("MEMCPY_IN", "MEMCPY_OUT"):
+    for part in ("NEGOTIATE", "MEMCPY_IN", "MEMCPY_OUT"):
         if name.startswith(part):
             return part
     return "REDUCE" if name.startswith(("GLOO_", "MPI_", "NCCL_", "CCL_")) else None
@@ -142,34 +140,16 @@ def draw(timeline: Timeline, axis: Any, tensors: Sequence[str] | None = None) ->
     for activity in timeline.activities:
         what = kind(activity.name)
         if what and activity.tensor in rows:
-            width = 1e3 * (activity.end - activity.begin)
-            axis.barh(
-                rows[activity.tensor],
-                max(width, 0.004),
-                0.7,
-                1e3 * (activity.begin - start),
-                color=COLOURS[what][0],
-            )
+            begin, width = 1e3 * (activity.begin - start), 1e3 * (activity.end - activity.begin)
+            row, colour = rows[activity.tensor], COLOURS[what][0]
+            axis.barh(row, max(width, 0.004), 0.7, begin, color=colour)
     for mark in timeline.ready:
         if mark.tensor in rows:
-            axis.text(
-                1e3 * (mark.time - start),
-                rows[mark.tensor],
-                str(mark.rank),
-                fontsize=8,
-                ha="center",
-                va="center",
-            )
+            when = 1e3 * (mark.time - start)
+            axis.text(when, rows[mark.tensor], str(mark.rank), fontsize=8, ha="center", va="center")
     axis.set_yticks(range(len(rows)), rows)
     axis.invert_yaxis()
     axis.set_xlabel("milliseconds")
-    handles = [axis.barh([0], [0], color=colour) for colour, _ in COLOURS.values()]
-    axis.legend(
-        handles,
-        [name for _, name in COLOURS.values()],
-        loc="upper center",
-        ncols=4,
-        fontsize=8,
-        bbox_to_anchor=(0.5, 1.16),
-        frameon=False,
-    )
+    for colour, name in COLOURS.values():
+        axis.barh([0], [0], color=colour, label=name)
+    axis.legend(loc="upper center", ncols=4, fontsize=8, bbox_to_anchor=(0.5, 1.16), frameon=False)
