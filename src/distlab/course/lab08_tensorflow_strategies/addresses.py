@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import strategies
@@ -43,49 +44,55 @@ def call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, An
     return strategies.run(lambda: _seen(function(*inputs.values())))
 
 
-def got(look: Look, name: str) -> Any:
-    return look.got[0].get(name)
+def workers(cluster: dict[str, Any] | None) -> list[str]:
+    return list((cluster or {}).get("worker", []))
 
 
-def workers(look: Look) -> list[str]:
-    return list((got(look, "cluster") or {}).get("worker", []))
+def compared(
+    shows: Callable[[list[str], list[str]], bool], part: Callable[[str], str] = str
+) -> Callable[[Look], bool]:
+    """A hint's `shows`: what this says of the workers' addresses that were found and of those that
+    are asked for; or of a part of each address.
+    """
 
+    def shown(look: Look) -> bool:
+        found, asked = workers(look.left("cluster")[0]), workers(look.asked("cluster")[0])
+        return shows([*map(part, found)], [*map(part, asked)])
 
-def addresses(look: Look) -> list[str]:
-    return look.expected[0]["cluster"]["worker"]
+    return shown
 
 
 HINTS = (
     NOTHING,
     Hint(
         "dictionary for text",
-        lambda look: isinstance(got(look, "returned"), dict),
+        lambda look: isinstance(look.returned[0], dict),
         "Environment variables hold text: json.dumps makes one of the dictionary.",
     ),
     Hint(
         "no text",
-        lambda look: got(look, "returned") not in (TEXT, NO_JSON, OTHER_JSON),
+        lambda look: look.returned[0] not in (TEXT, NO_JSON, OTHER_JSON),
         "TF_CONFIG is a text, a str: what json.dumps returns, as it is.",
     ),
     Hint(
         "no JSON",
-        lambda look: got(look, "returned") == NO_JSON,
+        lambda look: look.returned[0] == NO_JSON,
         "The text is no JSON. str() of a dictionary has single quotes, which JSON does not know: "
         "use json.dumps.",
     ),
     Hint(
         "other keys",
-        lambda look: got(look, "returned") == OTHER_JSON,
+        lambda look: look.returned[0] == OTHER_JSON,
         'TF_CONFIG has two keys, "cluster" and "task".',
     ),
     Hint(
         "another job",
-        lambda look: set(got(look, "cluster") or {}) != {"worker"},
+        lambda look: set(look.left("cluster")[0] or {}) != {"worker"},
         'All of them are workers: the cluster has the one job "worker", with a list of addresses.',
     ),
     Hint(
         "another type",
-        lambda look: got(look, "type") != "worker",
+        lambda look: look.left("type") != ["worker"],
         'The task has "type" and "index"; its type is "worker".',
     ),
 )

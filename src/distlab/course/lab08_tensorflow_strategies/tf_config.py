@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from distlab.course.lab08_tensorflow_strategies.addresses import (
-    HINTS,
-    addresses,
-    call,
-    got,
-    workers,
-)
+from distlab.course.lab08_tensorflow_strategies.addresses import HINTS, call, compared
 from distlab.course.lab08_tensorflow_strategies.asked import with_tensorflow
 from distlab.exercises.exercise import Case, Hint
-
-
-def _workers_given(case: Case) -> list[dict]:
-    return [{"workers": list(case.params["workers"]), "index": case.params["index"]}]
-
+from distlab.exercises.formulas import arguments
 
 exercise = with_tensorflow(
     points=1,
-    make=_workers_given,
+    make=arguments,
     call=call,
     asks="tf_config returns the JSON text that tells worker `index` who all workers are and which "
     "of them it is.",
@@ -31,18 +21,18 @@ exercise = with_tensorflow(
         *HINTS,
         Hint(
             "one address",
-            lambda look: len(workers(look)) < len(addresses(look)),
+            compared(lambda found, asked: len(found) < len(asked)),
             "Some workers are missing: every worker has to know all addresses, its own included.",
         ),
         Hint(
             "other addresses",
-            lambda look: workers(look) != addresses(look),
+            compared(lambda found, asked: found != asked),
             "The addresses have to stand there as they were given and in the same order on every "
             "worker: a worker's index is its place in that list.",
         ),
         Hint(
             "another index",
-            lambda look: got(look, "index") != look.expected[0]["index"],
+            lambda look: look.differs("index"),
             'The index in "task" is this worker\'s own, counted from 0.',
         ),
     ),
