@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from distlab.course.lab08_tensorflow_strategies.asked import with_tensorflow
-from distlab.course.lab08_tensorflow_strategies.replicas import HINTS, VISIBLE, call, devices
+from distlab.course.lab08_tensorflow_strategies.replicas import over_devices
 
-exercise = with_tensorflow(
-    points=1,
-    make=devices,
-    call=call,
-    asks="central_storage returns a strategy that computes on the named devices and keeps one copy "
-    "of every variable.",
-    visible=VISIBLE,
-    hints=HINTS,
+exercise = over_devices(
+    "central_storage returns a strategy that computes on the named devices and keeps one copy of "
+    "every variable."
 )

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from distlab.course.lab08_tensorflow_strategies.asked import with_tensorflow
-from distlab.course.lab08_tensorflow_strategies.replicas import HINTS, VISIBLE, call, devices
+from distlab.course.lab08_tensorflow_strategies.replicas import over_devices
 
-exercise = with_tensorflow(
-    points=1,
-    make=devices,
-    call=call,
-    asks="mirrored returns a strategy that keeps a copy of every variable on each of the named "
-    "devices.",
-    visible=VISIBLE,
-    hints=HINTS,
+exercise = over_devices(
+    "mirrored returns a strategy that keeps a copy of every variable on each of the named devices."
 )

@@ -5,38 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import placement, strategies
-from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, plain
-from distlab.exercises.exercise import Case, Hint, Look
+from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, plain, with_tensorflow
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
-#: strategies by what they do: their class, and whether each device holds a copy of the variables
-_CLASSES = {"mirrored": "MirroredStrategy", "central storage": "CentralStorageStrategy"}
+_CLASSES = ("MirroredStrategy", "CentralStorageStrategy")
+_PLAIN = (type(None), int, float, str, list, tuple, dict)
 
 
-def devices(case: Case) -> list[dict]:
+def over_devices(asks: str) -> Exercise:
+    """An exercise that asks for a strategy."""
+    return with_tensorflow(
+        points=1, make=_devices, call=_call, asks=asks, visible=_VISIBLE, hints=_HINTS
+    )
+
+
+def _devices(case: Case) -> list[dict]:
     """`values`: multiples of 1/8 for a variable whose elements each replica adds up."""
     values = [float(n) / 8 for n in case.generator().integers(1, 1000, 2)]
-    given = {"logical": case.params["logical"], "devices": list(case.params["devices"])}
-    return [{**given, "values": values}]
+    return [{**case.params, "values": values}]
 
 
-def call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
-    devices = inputs["devices"]
-    values = list(inputs["values"])
-    return strategies.run(_seen, function, list(devices), values, devices=inputs["logical"])
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    return strategies.run(_seen, function, inputs, devices=inputs["logical"])
 
 
-def _seen(function, devices: list[str], values: list[float]) -> dict[str, Any]:
+def _seen(function, inputs: dict[str, Any]) -> dict[str, Any]:
     """What a strategy makes of a variable and of one step, as plain values."""
     import tensorflow as tf
 
-    given = list(devices)
-    strategy = function(given)
+    strategy = function(inputs["devices"])
     kind = placement.kind(strategy)
-    if kind not in _CLASSES.values():
-        other = plain(strategy) if _plain(strategy) else kind
+    if kind not in _CLASSES:
+        other = plain(strategy) if isinstance(strategy, _PLAIN) else kind
         return {"returned": other, "devices": None, "copies": None, "results": None}
     with strategy.scope():
-        variable = tf.Variable(values)
+        variable = tf.Variable(inputs["values"])
 
     def step():
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
@@ -51,35 +54,31 @@ def _seen(function, devices: list[str], values: list[float]) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str, list, tuple, dict))
-
-
 def _short(device: str) -> str:
     """CPU:1, however TensorFlow writes it in full."""
     return ":".join(device.upper().split(":")[-2:])
 
 
-HINTS = (
+_HINTS = (
     NOTHING,
     Hint(
         "a scope",
-        lambda look: "Context" in str(look.got[0]["returned"]),
+        lambda look: "Context" in str(look.returned[0]),
         "Return the strategy itself. Its `.scope()` is opened by whoever uses it.",
     ),
     Hint(
         "a class",
-        lambda look: look.got[0]["returned"] in ("type", "ABCMeta"),
+        lambda look: look.returned[0] in ("type", "ABCMeta"),
         "Return a strategy, made by calling its class, not the class.",
     ),
     Hint(
         "in a list",
-        lambda look: isinstance(look.got[0]["returned"], (list, tuple)),
+        lambda look: isinstance(look.returned[0], (list, tuple)),
         "Return the strategy itself, and nothing around it.",
     ),
     Hint(
         "another strategy",
-        lambda look: look.got[0]["returned"] != look.expected[0]["returned"],
+        lambda look: look.returned != look.wanted,
         "Look at the table of the strategies again: which one has a copy of the variables on every "
         "device, which one has a single copy in one place?",
     ),
@@ -113,11 +112,7 @@ def _told(look: Look) -> list[str]:
     return look.left("devices")[0] or []
 
 
-def _over(*devices: str, logical: int, seed: int) -> Case:
-    return Case(1, seed, {"logical": logical, "devices": list(devices)})
-
-
-VISIBLE = (
-    _over("CPU:0", "CPU:1", logical=2, seed=1),
-    _over("CPU:2", "CPU:0", logical=3, seed=2),
+_VISIBLE = (
+    Case(1, 1, {"logical": 2, "devices": ["CPU:0", "CPU:1"]}),
+    Case(1, 2, {"logical": 3, "devices": ["CPU:2", "CPU:0"]}),
 )
