@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WEIGHTS, GRADIENTS, DEVICE = "#0072B2", "#D55E00", "#999999"  # told apart by the colour-blind
 _STEPS = ["#56B4E9", "#E69F00", "#009E73", "#CC79A7"]
 _WIDTH, _HEIGHT, _APART = 1.0, 0.66, 1.8
+_CENTRED: Any = {"ha": "center", "va": "center"}
 
 
 def four(found: Sequence[Sequence[Placement]]) -> Figure:
@@ -65,10 +66,9 @@ def _together(placements: Sequence[Placement]) -> tuple[dict, dict, list[str]]:
         replicas += [name for name in one.replicas if name not in replicas]
         travels.update(one.travels)
     everybody = [key for key in travels if key[1] == EVERYBODY]
-    for start, end, what in everybody:
-        size = travels.pop((start, end, what))
-        travels[min(replicas), max(replicas), what] = size
-        travels[max(replicas), min(replicas), what] = size
+    for key in everybody:
+        first, last, what = min(replicas), max(replicas), key[2]
+        travels[first, last, what] = travels[last, first, what] = travels.pop(key)
     return holds, travels, replicas
 
 
@@ -83,24 +83,16 @@ def _places(names: list[str], holds: dict, replicas: list[str]) -> dict[str, tup
 def _box(axis: Axes, name: str, x: float, y: float, size: int, computes: bool) -> None:
     import matplotlib.pyplot as plt
 
-    axis.add_patch(
-        plt.Rectangle((x, y), _WIDTH, _HEIGHT, fill=False, edgecolor=DEVICE, lw=1.5, zorder=2)
-    )
+    box = plt.Rectangle((x, y), _WIDTH, _HEIGHT, fill=False, edgecolor=DEVICE, lw=1.5, zorder=2)
+    axis.add_patch(box)
     said = f"{name}\ncomputes" if computes else name
-    axis.text(x + _WIDTH / 2, y + _HEIGHT * 0.66, said, ha="center", va="center", fontsize=8.5)
+    axis.text(x + _WIDTH / 2, y + _HEIGHT * 0.66, said, fontsize=8.5, **_CENTRED)
     if size:
         axis.add_patch(
             plt.Rectangle((x + 0.06, y + 0.05), _WIDTH - 0.12, 0.2, color=WEIGHTS, zorder=2)
         )
         axis.text(
-            x + _WIDTH / 2,
-            y + 0.15,
-            _bytes(size),
-            color="white",
-            ha="center",
-            va="center",
-            fontsize=8,
-            zorder=3,
+            x + _WIDTH / 2, y + 0.15, _bytes(size), color="white", fontsize=8, zorder=3, **_CENTRED
         )
 
 
@@ -123,7 +115,7 @@ def _arrow(axis: Axes, places: dict, start: str, end: str, what: str, size: int)
     axis.annotate(
         "", finish, begin, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2}, zorder=4
     )
-    axis.text(*middle, _bytes(size), color=colour, ha="center", va="center", fontsize=8.5)
+    axis.text(*middle, _bytes(size), color=colour, fontsize=8.5, **_CENTRED)
 
 
 def _bytes(size: int) -> str:
@@ -147,24 +139,10 @@ def steps(bars: Sequence[Any], story: Story) -> Figure:
     axis.use_sticky_edges = False  # with a margin, the word beside the first bar has room
     axis.margins(x=0.08)
     for number, (pid, begin, end) in enumerate(bars):
-        row = rows[int(pid)]
-        axis.barh(
-            row,
-            float(end - begin),
-            0.6,
-            float(begin) - zero,
-            color=_STEPS[row % len(_STEPS)],
-            edgecolor="white",
-        )
-        if end - begin > 0.02:
-            axis.text(
-                float(begin + end) / 2 - zero,
-                row,
-                str(number),
-                ha="center",
-                va="center",
-                fontsize=8,
-            )
+        row, left, width = rows[int(pid)], float(begin) - zero, float(end - begin)
+        axis.barh(row, width, 0.6, left, color=_STEPS[row % len(_STEPS)], edgecolor="white")
+        if width > 0.02:
+            axis.text(left + width / 2, row, str(number), fontsize=8, **_CENTRED)
     if story.killed:
         lost = [row for row, (index, _) in enumerate(workers) if index == story.lost][:1]
         axis.plot([story.killed - zero] * len(lost), lost, "x", color=GRADIENTS, ms=12, mew=3)
@@ -172,11 +150,10 @@ def steps(bars: Sequence[Any], story: Story) -> Figure:
         if when:
             axis.axvline(when - zero, color=GRADIENTS, ls="--")
             axis.text(when - zero, -0.62, said, color=GRADIENTS, va="center", ha=side)
-    seen: dict[int, int] = {}
-    names = []
+    names: list[str] = []
     for index, _ in workers:
-        seen[index] = seen.get(index, 0) + 1
-        names.append(f"worker {index}" + (", started again" if seen[index] > 1 else ""))
+        name = f"worker {index}"
+        names.append(f"{name}, started again" if name in names else name)
     axis.set_yticks(range(len(workers)), names)
     axis.set(xlabel="seconds (numbers: the steps as they were scheduled)", ylim=(-0.9, None))
     axis.invert_yaxis()

@@ -45,15 +45,11 @@ class Gate:
     def open(self) -> None:
         self.closed.unlink(missing_ok=True)
 
-    def came(self) -> int:
-        """How many steps have arrived so far."""
-        return len(list(Path(self.folder).glob("step-*")))
-
     def wait_for(self, workers: int, process: child_process.Process) -> None:
         """Wait until as many steps have arrived as there are workers, or no more are expected."""
         most = time.monotonic() + FIRST
         while not process.ended(POLL) and time.monotonic() < most:
-            came = self.came()
+            came = len(list(Path(self.folder).glob("step-*")))
             if came >= workers:
                 return
             if came:

@@ -62,28 +62,26 @@ class Rest:
 
 def _work(pid: int) -> float:
     """Seconds that all threads of a process have computed or waited for a processor."""
-    total = 0
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError, ValueError):  # threads come and go
-                computed, queued, _ = (
-                    Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()
-                )
-                total += int(computed) + int(queued)
-    return total / 1e9
+    spent = [text.split()[:2] for text in _of_threads(pid, "schedstat")]
+    return sum(int(computed) + int(queued) for computed, queued in spent) / 1e9
 
 
 def _runnable(pid: int) -> bool:
     """Is a thread of a process waiting for a processor or a disk right now? `_work` counts the time
     that a thread has waited only when the wait is over.
     """
+    states = [text.rpartition(")")[2].split()[0] for text in _of_threads(pid, "stat")]
+    return "R" in states or "D" in states
+
+
+def _of_threads(pid: int, file: str) -> list[str]:
+    """What the system tells in this file of each thread of a process."""
+    texts = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError, IndexError):
-                about = Path(f"/proc/{pid}/task/{thread}/stat").read_text()
-                if about.rpartition(")")[2].split()[0] in ("R", "D"):
-                    return True
-    return False
+            with contextlib.suppress(OSError):  # threads come and go
+                texts.append(Path(f"/proc/{pid}/task/{thread}/{file}").read_text())
+    return [text for text in texts if text]
 
 
 def listen(path: Path) -> None:
@@ -100,13 +98,11 @@ def place(pid: int, path: Path) -> list[dict[str, Any]]:
         while not path.stat().st_size and time.monotonic() < end:
             time.sleep(POLL)
         time.sleep(4 * POLL)  # for all of it
-        found = [m.groupdict() for m in map(_FRAME.search, path.read_text().splitlines()) if m]
-        own = [f for f in found if not _foreign(f["file"])]
-        for frame in own[:1]:
-            line = int(frame["line"])
-            text = linecache.getline(frame["file"], line)
-            name = os.path.basename(frame["file"])
-            return [{"function": frame["function"], "line": line, "file": name, "text": text}]
+        for frame in _FRAME.finditer(path.read_text()):
+            file, line = frame["file"], int(frame["line"])
+            if not _foreign(file):
+                about = {"function": frame["function"], "line": line, "file": Path(file).name}
+                return [{**about, "text": linecache.getline(file, line)}]
     return []
 
 
@@ -132,10 +128,10 @@ def wait(process: child_process.Process, board: Board, path: Path) -> None:
 
 def _note_rest(board: Board, still: bool) -> None:
     mine = board.folder / f"{board.rank}.rest"
-    if still and not mine.exists():
+    if still:
         board.note("rest", "")
-    elif not still and mine.exists():
-        mine.unlink()
+    else:
+        mine.unlink(missing_ok=True)
 
 
 def _told(board: Board, frames: list[dict[str, Any]]) -> str:
