@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from distlab.exercises.exercise import Exercise, Hint, Look
+from distlab.exercises.exercise import Exercise, Hint
 from distlab.processes import payload
 
 NEEDS = ("tensorflow",)
@@ -22,9 +21,7 @@ DEADLINE = 60.0
 
 def with_tensorflow(points: int, **about) -> Exercise:
     """An exercise of this lab. Its processes are its own: the ranks have no process group."""
-    return Exercise(
-        points, group=False, needs=NEEDS, processes=PROCESSES, forks=True, **about
-    )  # fmt: skip
+    return Exercise(points, group=False, needs=NEEDS, processes=PROCESSES, forks=True, **about)
 
 
 def plain(value: Any) -> Any:
@@ -41,20 +38,13 @@ def plain(value: Any) -> Any:
     return payload.decode(payload.encode(value, arrays=False))
 
 
-def holds(type_name: str) -> Callable[[Look], bool]:
-    """A hint's `shows`: is what was returned an object whose type has this in its name?"""
-    return lambda look: any(
-        type_name in getattr(got["returned"], "type_name", "") for got in look.got
-    )
-
-
 AS_LIST = Hint(
     "tensor for list",
-    holds("Tensor"),
+    lambda look: any("Tensor" in getattr(got, "type_name", "") for got in look.returned),
     "A tensor came back, and a list of numbers is asked for.",
 )
 NOTHING = Hint(
     "nothing returned",
-    lambda look: all(got["returned"] is None for got in look.got),
+    lambda look: all(got is None for got in look.returned),
     "The function returned None. Is there a `return` at its end?",
 )

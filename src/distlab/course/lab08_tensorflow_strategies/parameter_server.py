@@ -6,14 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from distlab.course.lab08_tensorflow_strategies import servers
-from distlab.course.lab08_tensorflow_strategies.asked import (
-    AS_LIST,
-    DEADLINE,
-    NOTHING,
-    plain,
-    with_tensorflow,
-)
+from distlab.course.lab08_tensorflow_strategies import asked, servers
 from distlab.exercises.exercise import Case, Hint, Look
 
 DONE, SCHEDULED, WAITED = "steps done", "steps scheduled", "all steps done at its return"
@@ -25,8 +18,7 @@ def _steps(case: Case) -> list[dict]:
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
-    killed = inputs["killed"]
-    return servers.coordinate(_coordinated, function, inputs, kill=killed)
+    return servers.coordinate(_coordinated, function, inputs, kill=inputs["killed"])
 
 
 def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -43,12 +35,12 @@ def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[st
         done.assign_add(gate.passed())
         return tf.random.uniform((), maxval=1000.0, seed=inputs["seed"])
 
-    with _counted() as scheduled:
+    with _counted(type(coordinator)) as scheduled:
         returned = function(coordinator, step_fn, inputs["steps"])
     # not `coordinator.done()`: a result can be fetched a moment before its step counts as done
     waited = all(promise._status_available_event.is_set() for promise in scheduled)
     coordinator.join()
-    returned, given = plain(returned), plain(coordinator.fetch(scheduled))
+    returned, given = asked.plain(returned), asked.plain(coordinator.fetch(scheduled))
     own = 0
     if isinstance(returned, list):
         own = sum(one in returned for one in given)
@@ -63,43 +55,35 @@ def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[st
 
 
 @contextlib.contextmanager
-def _counted() -> Iterator[list]:
-    """The promises of the steps that are handed to the coordinator."""
-    import tensorflow as tf
+def _counted(kind: Any) -> Iterator[list]:
+    """The promises of the steps that are handed to coordinators of this class."""
+    from unittest import mock
 
-    kind, promises = tf.distribute.coordinator.ClusterCoordinator, []
-    schedule = kind.schedule
+    promises, schedule = [], kind.schedule
 
     def counted(*args, **kwargs):
         promises.append(schedule(*args, **kwargs))
         return promises[-1]
 
-    kind.schedule = counted
-    try:
+    with mock.patch.object(kind, "schedule", counted):
         yield promises
-    finally:
-        kind.schedule = schedule
 
 
 def _results(look: Look) -> Any:
-    return look.got[0]["returned"]
+    return look.returned[0]
 
 
-def _case(steps: int, seed: int, killed: int | None = None) -> Case:
-    return Case(1, seed, {"steps": steps, "killed": killed})
-
-
-exercise = with_tensorflow(
+exercise = asked.with_tensorflow(
     points=3,
     make=_steps,
     call=_call,
-    deadline=DEADLINE,
+    deadline=asked.DEADLINE,
     asks="parameter_server schedules step_fn `steps` times, waits for all of them, and returns the "
     "list of what they gave back.",
-    visible=(_case(5, 1), _case(8, 2, killed=1)),
+    visible=(Case(1, 1, {"steps": 5, "killed": None}), Case(1, 2, {"steps": 8, "killed": 1})),
     hints=(
-        NOTHING,
-        AS_LIST,
+        asked.NOTHING,
+        asked.AS_LIST,
         Hint(
             "not fetched",
             lambda look: any("RemoteValue" in getattr(x, "type_name", "") for x in _results(look)),

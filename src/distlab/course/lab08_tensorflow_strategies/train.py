@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from distlab.course.lab08_tensorflow_strategies import strategies
-from distlab.course.lab08_tensorflow_strategies.asked import (
-    AS_LIST,
-    DEADLINE,
-    NOTHING,
-    plain,
-    with_tensorflow,
-)
+from distlab.course.lab08_tensorflow_strategies import asked, strategies
 from distlab.exercises.exercise import Case, Hint, Look, Tolerance
 
 PIXELS, CLASSES = 64, 10  # what the given model takes and gives
@@ -76,12 +69,14 @@ def _trained(*arguments: Any) -> dict[str, Any]:
                 raise
             # the variables were made outside the scope: that is what the verdict should say
             losses = f"nothing: it raised {type(error).__name__}"
-    return {"returned": plain(losses), **seen}
+    return {"returned": asked.plain(losses), **seen}
 
 
 @contextlib.contextmanager
 def _watched(strategy: Any, batch: int) -> Iterator[dict[str, Any]]:
     """Note where a loop makes its variables, and how many samples each replica gets."""
+    from unittest import mock
+
     import keras
     import tensorflow as tf
 
@@ -101,19 +96,16 @@ def _watched(strategy: Any, batch: int) -> Iterator[dict[str, Any]]:
             seen[SHARE] = max(seen[SHARE], batch // count if rows is None else int(rows))
         return called(model, *args, **kwargs)
 
-    keras.Model.__call__ = call
-    try:
+    with mock.patch.object(keras.Model, "__call__", call):
         yield seen
-    finally:
-        keras.Model.__call__ = called
 
 
 def _losses(look: Look) -> np.ndarray:
-    return np.array(look.got[0]["returned"], dtype=float)
+    return np.array(look.returned[0], dtype=float)
 
 
 def _wanted(look: Look) -> np.ndarray:
-    return np.array(look.expected[0]["returned"], dtype=float)
+    return np.array(look.wanted[0], dtype=float)
 
 
 def _times(factor):
@@ -128,7 +120,7 @@ def _times(factor):
 
 def _parts(look: Look) -> bool:
     """Do the losses of all workers add up to the right ones?"""
-    together = np.sum([got["returned"] for got in look.got], axis=0)
+    together = np.sum(look.returned, axis=0)
     return look.size > 1 and bool(np.allclose(together, _wanted(look), rtol=1e-4))
 
 
@@ -136,27 +128,24 @@ def _replicas(look: Look) -> int:
     return look.case.params["devices"] * look.size
 
 
-def _of_strategy(kind: str, seed: int, devices: int = 2, size: int = 1, **more) -> Case:
-    params = {"strategy": kind, "devices": devices, "batches": 3, "batch": 16, "epochs": 2}
-    return Case(size, seed, {**params, **more})
+_SMALL = {"devices": 2, "batches": 3, "batch": 16, "epochs": 2}
 
-
-exercise = with_tensorflow(
+exercise = asked.with_tensorflow(
     points=5,
     make=_training,
     call=_call,
-    deadline=DEADLINE,
+    deadline=asked.DEADLINE,
     tolerance=Tolerance(rtol=1e-5, atol=1e-5),
     asks="train returns the mean loss of each epoch, a list of numbers: the same that a single "
     "replica has on the same global batches, under every strategy.",
     visible=(
-        _of_strategy("mirrored", 1),
-        _of_strategy("central storage", 1),
-        _of_strategy("two workers", 1, devices=1, size=2),
+        Case(1, 1, {"strategy": "mirrored", **_SMALL}),
+        Case(1, 1, {"strategy": "central storage", **_SMALL}),
+        Case(2, 1, {"strategy": "two workers", **_SMALL, "devices": 1}),
     ),
     hints=(
-        NOTHING,
-        AS_LIST,
+        asked.NOTHING,
+        asked.AS_LIST,
         Hint(
             "not under the strategy",
             lambda look: look.differs(RAN),
