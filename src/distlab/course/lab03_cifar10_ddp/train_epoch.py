@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from distlab.course.lab03_cifar10_ddp.looks import no_float, none_somewhere, unequal_results
+from distlab.exercises import epochs
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank import world
 from distlab.rank.models import in_ddp, parameters, set_to
@@ -150,17 +151,8 @@ exercise = Exercise(
         Case(2, 3, {"epoch": 1, "lr": 0.5, "equal": True}),
     ),
     hints=(
-        Hint(
-            "epoch passed twice",
-            lambda look: any(len(told) != 1 for told in look.left("sampler's epoch")),
-            "One call is one pass over the loader: here it was begun another number of times.",
-        ),
-        Hint(
-            "set_epoch forgotten",
-            lambda look: [-1] in look.left("sampler's epoch"),
-            "The sampler was not told the epoch before the loop over the loader began: every epoch "
-            "would have the same order.",
-        ),
+        epochs.PASSED_TWICE,
+        epochs.NOT_TOLD,
         Hint(
             "wrong epoch",
             lambda look: look.differs("sampler's epoch"),
@@ -169,19 +161,8 @@ exercise = Exercise(
         ),
         none_somewhere,
         no_float,
-        Hint(
-            "eval mode",
-            lambda look: any(not mean.any() for mean in look.left("mean of BatchNorm")),
-            "BatchNorm has not moved its running mean: the model was in eval mode. Whoever "
-            "evaluated before left it there.",
-        ),
-        Hint(
-            "no step",
-            lambda look: all(
-                look.same(look.inputs[0]["weights"][0], left[0]) for left in look.left("parameters")
-            ),
-            "The parameters are those from before: the optimizer has not made a step.",
-        ),
+        epochs.EVAL_MODE,
+        epochs.NO_STEP,
         _figure(
             "divided by the dataset",
             lambda look: _is_times(look, 1 / _TIMES) or _is_times(look, _all_by_own(look) / _TIMES),
