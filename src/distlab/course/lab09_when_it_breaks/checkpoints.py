@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -41,23 +42,35 @@ def index_file(folder: str | Path, step: int) -> Path:
     return step_folder(folder, step) / "index.json"
 
 
+def rank_of(path: str) -> int | None:
+    """The rank whose file has this name."""
+    found = re.fullmatch(r"rank-(\d+)\.pt", os.path.basename(path))
+    return int(found[1]) if found else None
+
+
 def flat_of(lengths: Sequence[int], seed: int) -> np.ndarray:
     """The whole tensor that such a checkpoint holds, shape (sum(lengths),)."""
     generator = np.random.default_rng([seed, sum(lengths)])
     return generator.standard_normal(sum(lengths)).astype("float32")
 
 
-def lay_down(folder: str | Path, step: int, lengths: Sequence[int], seed: int) -> None:
-    """A whole checkpoint."""
+def lay_down(
+    folder: str | Path, step: int, lengths: Sequence[int], seed: int, whole: bool = True
+) -> None:
+    """A whole checkpoint, or one without its index."""
     import torch
 
     step_folder(folder, step).mkdir(parents=True, exist_ok=True)
-    begin = 0
-    for rank, length in enumerate(lengths):
-        piece = flat_of(lengths, seed)[begin : begin + length].copy()
-        torch.save(torch.from_numpy(piece), rank_file(folder, step, rank))
-        begin += length
-    index_file(folder, step).write_text(json.dumps({"step": step, "lengths": list(lengths)}))
+    pieces = np.split(flat_of(lengths, seed), np.cumsum(lengths)[:-1])
+    for rank, piece in enumerate(pieces):
+        torch.save(torch.from_numpy(piece.copy()), rank_file(folder, step, rank))
+    if whole:
+        index_file(folder, step).write_text(json.dumps({"step": step, "lengths": list(lengths)}))
+
+
+def halve(path: Path) -> None:
+    """Cut the second half of a file off."""
+    os.truncate(path, path.stat().st_size // 2)
 
 
 def content(folder: str | Path) -> dict[str, bytes]:

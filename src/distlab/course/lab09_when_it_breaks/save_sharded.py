@@ -12,9 +12,7 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +21,12 @@ from typing import Any
 import numpy as np
 
 from distlab.course.lab09_when_it_breaks import checkpoints
-from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
+from distlab.course.lab09_when_it_breaks.checkpoints import (
+    index_file,
+    rank_file,
+    rank_of,
+    step_folder,
+)
 from distlab.course.lab09_when_it_breaks.file_watch import Deed, watched
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
@@ -43,31 +46,19 @@ FIRST, SECOND, FAILED = "first save", "second save", "failed save"
 
 
 def _inputs(case: Case) -> list[dict]:
-    lengths, step = case.params["lengths"], case.get("step", 7)
-    return [
-        {
-            "lengths": lengths,
-            "step": step,
-            "seed": case.number(2**31),
-            "turn": case.seed,
-            "view": case.get("view", False),
-            "left": case.get("left", "nothing"),
-            "fails": case.get("fails"),
-        }
-        for _ in range(case.size)
-    ]
+    given = {
+        "lengths": case.params["lengths"],
+        "step": case.get("step", 7),
+        "seed": case.number(2**31),
+        "turn": case.seed,
+        "view": case.get("view", False),
+        "left": case.get("left", "nothing"),
+        "fails": case.get("fails"),
+    }
+    return [given] * case.size
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
-    def made() -> str:
-        where = tempfile.mkdtemp(prefix="checkpoints-", dir=os.environ["DISTLAB_RUN"])
-        return os.path.realpath(where)
-
-    folder = Path(among_ranks("folder", rank, size, lambda: made() if rank == 0 else None)[0])
-    if rank == 0:
-        checkpoints.lay_down(folder, OTHER_STEP, [2, 3], seed=99)
-        _lay_down_without_index(folder, CRASHED_STEP, [2, 3])
-        _leave(folder, inputs)
     patience = DELAY * 50
 
     def together(name: str) -> None:
@@ -76,8 +67,13 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
         if not meet(name, rank, size, patience):
             patience = DELAY
 
-    together("laid down")
-    try:
+    with checkpoints.temporary_folder() as own:
+        folder = Path(among_ranks("folder", rank, size, lambda: str(own))[0])  # rank 0's, for all
+        if rank == 0:
+            checkpoints.lay_down(folder, OTHER_STEP, [2, 3], seed=99)
+            checkpoints.lay_down(folder, CRASHED_STEP, [2, 3], seed=98, whole=False)
+            _leave(folder, inputs)
+        together("laid down")
         found = {}
         if inputs["fails"] is not None:
             found[FAILED] = _fail(function, rank, size, inputs, folder)
@@ -85,42 +81,31 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
         for number, name in enumerate((FIRST, SECOND)):
             found[name] = _save(function, rank, size, inputs, folder, number, together)
         return found
-    finally:
-        if rank == 0:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _lay_down_without_index(folder: Path, step: int, lengths: list[int]) -> None:
-    checkpoints.lay_down(folder, step, lengths, seed=98)
-    index_file(folder, step).unlink()
 
 
 def _leave(folder: Path, inputs: dict) -> None:
     """What a crashed save has left of the step that is saved first."""
-    step, left = inputs["step"], inputs["left"]
-    if left == "nothing":
-        return
-    if left != "a folder":
+    lengths, step, left = inputs["lengths"], inputs["step"], inputs["left"]
+    if left == "a folder":
+        step_folder(folder, step).mkdir()
+    if left in ("whole files", "halves"):
         # complete files of an older run with as many ranks, and of one rank more
-        _lay_down_without_index(folder, step, [*inputs["lengths"], 3])
+        checkpoints.lay_down(folder, step, [*lengths, 3], seed=98, whole=False)
     if left == "halves":
-        for rank in range(len(inputs["lengths"])):
-            path = rank_file(folder, step, rank)
-            os.truncate(path, path.stat().st_size // 2)
-    step_folder(folder, step).mkdir(exist_ok=True)
+        for rank in range(len(lengths)):
+            checkpoints.halve(rank_file(folder, step, rank))
 
 
 def _piece(rank: int, inputs: dict, number: int):
     """This rank's piece of the save of that number; perhaps a view of a much larger tensor."""
     import torch
 
-    lengths = inputs["lengths"]
-    flat = checkpoints.flat_of(lengths, inputs["seed"] + number)
-    begin = sum(lengths[:rank])
-    if inputs["view"]:
-        wide = np.concatenate([np.zeros(9_000, "float32"), flat, np.zeros(9_000, "float32")])
-        return torch.from_numpy(wide)[9_000 + begin : 9_000 + begin + lengths[rank]]
-    return torch.from_numpy(flat[begin : begin + lengths[rank]].copy())
+    lengths, view = inputs["lengths"], inputs["view"]
+    beside = 9_000 * view
+    flat = np.pad(checkpoints.flat_of(lengths, inputs["seed"] + number), beside)
+    begin = beside + sum(lengths[:rank])
+    mine = slice(begin, begin + lengths[rank])
+    return torch.from_numpy(flat)[mine] if view else torch.from_numpy(flat[mine].copy())
 
 
 _store: Any = None  # the group's: torch keeps alive only its C++ part
@@ -147,7 +132,8 @@ def _save(
     step = inputs["step"] + 5 * number
     piece = _piece(rank, inputs, number)
     before = _others(folder, step)
-    late, slow = _late(size, inputs["turn"])
+    late = inputs["turn"] % size
+    slow = 1 + inputs["turn"] % (size - 1) if size > 1 else 0  # one that rank 0 waits for
     index, seen = index_file(folder, step), []
 
     def dawdle() -> None:
@@ -178,11 +164,6 @@ def _save(
     return found
 
 
-def _late(size: int, turn: int) -> tuple[int, int]:
-    """The rank that comes late, and the one whose writer is slow: one that rank 0 waits for."""
-    return turn % size, 1 + turn % (size - 1) if size > 1 else 0
-
-
 def _others(folder: Path, step: int) -> dict[str, dict[str, bytes]]:
     """What all other steps hold. Not what else lies in the folder: other ranks may be at work
     already, in this step's folder and with temporary files beside it.
@@ -195,16 +176,9 @@ def _others(folder: Path, step: int) -> dict[str, dict[str, bytes]]:
 def _of_others(deeds: list[Deed], rank: int) -> str:
     """Which other ranks' files this one has written; the index is rank 0's."""
     wrote = {os.path.basename(deed.path) for deed in deeds if deed.what != "read"}
-    found = sorted(name for name in wrote if _writer(name) not in (None, rank))
+    writers = {name: 0 if name == INDEX else rank_of(name) for name in wrote}
+    found = sorted(name for name, writer in writers.items() if writer not in (None, rank))
     return f"{' and '.join(found)} written by this rank" if found else "left to them"
-
-
-def _writer(name: str) -> int | None:
-    """The rank that is to write a file of this name, if one is."""
-    if name == INDEX:
-        return 0
-    match = re.fullmatch(r"rank-(\d+)\.pt", name)
-    return int(match[1]) if match else None
 
 
 def _file(path: Path, piece) -> dict[str, Any]:
@@ -250,6 +224,7 @@ def _fail(function, rank: int, size: int, inputs: dict, folder: Path) -> dict[st
     """
     from distlab.rank import child_process
 
+    fails, index = rank == inputs["fails"], index_file(folder, inputs["step"])
     ended = folder.parent / f"{folder.name}-failed"
     with child_process.Process(
         lambda: _save_in_vain(function, rank, size, inputs, folder)
@@ -258,22 +233,19 @@ def _fail(function, rank: int, size: int, inputs: dict, folder: Path) -> dict[st
         while not process.ended(0.02) and time.monotonic() < deadline:
             if ended.exists():
                 deadline = min(deadline, time.monotonic() + PATIENCE)
-                ended = Path("/nonexistent")
-        told = _outcome(process)
-        if rank == inputs["fails"]:
-            (folder.parent / f"{folder.name}-failed").touch()
+        if fails:
+            ended.touch()
+        end = _end(process)
     meet("failed", rank, size, 2 * LONGEST)
-    if told.get("todo"):
-        raise NotImplementedError(told["todo"])
-    index = index_file(folder, inputs["step"]).exists()
-    found = {"index": "there" if index else "none"}
-    if rank == inputs["fails"]:
-        found["end of the rank that failed"] = told["end"]
-    elif told["end"] == AS_IF_NOTHING and not index:
+    there = index.exists()
+    found = {"index": THERE if there else "none"}
+    if fails:
+        found["end of the rank that failed"] = end
+    elif end == AS_IF_NOTHING and not there:
         found["index"] = RETURNED_WITHOUT
     meet("failure seen", rank, size, 2 * LONGEST)
-    if rank == 0 and index:
-        index_file(folder, inputs["step"]).unlink()
+    if rank == 0:
+        index.unlink(missing_ok=True)
     return found
 
 
@@ -281,20 +253,26 @@ RAISED, AS_IF_NOTHING = "no normal return", "a return as if nothing had happened
 RETURNED_WITHOUT = "none, and a return all the same"
 
 
-def _outcome(process) -> dict[str, str]:
+def _end(process) -> str:
+    """How the save ended.
+
+    Raises:
+        NotImplementedError: the function is still to be written.
+    """
     from distlab.rank import child_process
 
     if not process.ended(0.0):
-        return {"end": RAISED}  # it still waits: not a normal return either
+        return RAISED  # it still waits: not a normal return either
     try:
         process.result()
     except child_process.Died:
-        return {"end": RAISED}
+        return RAISED
     except child_process.Raised as raised:
         told = raised.described
-        todo = told["type"] == "NotImplementedError" and "TODO" in told["message"]
-        return {"end": RAISED, "todo": told["message"] if todo else ""}
-    return {"end": AS_IF_NOTHING}
+        if told["type"] == "NotImplementedError" and "TODO" in told["message"]:
+            raise NotImplementedError(told["message"]) from None
+        return RAISED
+    return AS_IF_NOTHING
 
 
 def _save_in_vain(function, rank: int, size: int, inputs: dict, folder: Path) -> None:
@@ -318,26 +296,20 @@ def _save_in_vain(function, rank: int, size: int, inputs: dict, folder: Path) ->
 # what hints ask
 
 
-def _any(look: Look, name: str, wrong) -> bool:
-    """Is `wrong(…)` true of what some rank left under this name in one of its two saves?"""
-    return any(
-        wrong(got[save][name])
-        for got in look.got
-        for save in (FIRST, SECOND)
-        if name in got.get(save, {})
+def _left(look: Look, name: str, *saves: str) -> list[Any]:
+    """What ranks left under this name in these saves, or in the two that are to succeed."""
+    told = [found for save in saves or (FIRST, SECOND) for found in look.left(save) if found]
+    return [found[name] for found in told if name in found]
+
+
+def _says(name: str, *texts: str):
+    return lambda look: any(
+        isinstance(found, str) and text in found for found in _left(look, name) for text in texts
     )
 
 
-def _is(name: str, *values: Any):
-    return lambda look: _any(look, name, lambda value: isinstance(value, str) and value in values)
-
-
-def _refused(held: Any) -> bool:
-    return isinstance(held, str) and held.startswith(REFUSES)
-
-
-def _isnt(name: str, value: Any):
-    return lambda look: _any(look, name, lambda found: found != value)
+def _isnt(name: str, right: str):
+    return lambda look: any(found != right for found in _left(look, name))
 
 
 exercise = Exercise(
@@ -358,31 +330,25 @@ exercise = Exercise(
     hints=(
         Hint(
             "index after a failed save",
-            lambda look: any(got.get(FAILED, {}).get("index") == "there" for got in look.got),
+            lambda look: THERE in _left(look, "index", FAILED),
             "A rank's save failed, and an index was written all the same: it promises what is not "
             "there. Rank 0 has to learn that all others have succeeded, not only that they are "
             "done.",
         ),
         Hint(
             "failure swallowed",
-            lambda look: any(
-                got.get(FAILED, {}).get("end of the rank that failed") == AS_IF_NOTHING
-                for got in look.got
-            ),
+            lambda look: AS_IF_NOTHING in _left(look, "end of the rank that failed", FAILED),
             "A rank whose save failed returned as if nothing had happened: let the exception out.",
         ),
         Hint(
             "returned after another's failure",
-            lambda look: any(
-                got.get(FAILED, {}).get("index") == RETURNED_WITHOUT for got in look.got
-            ),
+            lambda look: RETURNED_WITHOUT in _left(look, "index", FAILED),
             "Another rank's save failed, so that there is no index, and a rank returned as if the "
             "step were saved: no rank returns before the index is there. Raise on every rank when "
             "one has failed.",
         ),
         Hint(
-            "file missing",
-            lambda look: _is("file", MISSING)(look) or _any(look, "file", _refused),
+            "file missing", _says("file", MISSING, REFUSES),
             "A rank's file is not there, or is only what a crashed save had left: each rank writes "
             "folder/step-{step}/rank-{rank}.pt itself, whatever the length of its piece.",
         ),
@@ -398,8 +364,7 @@ exercise = Exercise(
             "believes in a checkpoint that may never come to be.",
         ),
         Hint(
-            "index of several",
-            lambda look: _any(look, "files of other ranks", lambda told: INDEX in told),
+            "index of several", _says("files of other ranks", INDEX),
             "Another rank than 0 wrote the index. One rank alone declares the checkpoint valid, "
             "when it knows that all files are complete: rank 0.",
         ),
@@ -409,40 +374,37 @@ exercise = Exercise(
             "quick, and a piece need not fit into another rank's memory.",
         ),
         Hint(
-            "too many bytes",
-            lambda look: _any(
-                look, "bytes of the file", lambda told: " for a piece of " in told
-            ),
+            "too many bytes", _says("bytes of the file", " for a piece of "),
             "The file is far larger than its piece. torch.save writes all of the storage that a "
             "view looks into: save a copy of the piece (clone).",
         ),
         Hint(
             "another content",
-            lambda look: _any(look, "file", lambda held: isinstance(held, str)),
+            lambda look: any(isinstance(held, str) for held in _left(look, "file")),
             "The file does not hold the piece alone, as a tensor: torch.save(piece, path), without "
             "a dict or a list around it.",
         ),
         Hint(
-            "in place", _is("writing of the index", IN_PLACE),
+            "in place", _says("writing of the index", IN_PLACE),
             "index.json was written in place: whoever looks meanwhile, or after a crash, sees half "
             "of it. Write it under another name, and let os.replace put it in its place.",
         ),
         Hint(
-            "from outside", _is("writing of the index", FROM_OUTSIDE),
+            "from outside", _says("writing of the index", FROM_OUTSIDE),
             "The index was written outside of `folder` and then moved. From one disk to another "
             "nothing is moved in one step, and /tmp is seldom on the disk of the checkpoints: "
             "write it in the step's folder, under another name (tempfile takes dir=…).",
         ),
         Hint(
-            "no index", _is("index", MISSING),
+            "no index", _says("index", MISSING),
             "After the save there is no index.json in the step's folder.",
         ),
         Hint(
             "another index",
-            lambda look: _any(look, "index", lambda held: not isinstance(held, dict)
-                              or set(held) != {"step", "lengths"})
-            or any(not look.same(w[s].get("index"), g[s].get("index"))
-                   for g, w in zip(look.got, look.expected, strict=True) for s in (FIRST, SECOND)),
+            lambda look: any(
+                not look.same(want.get("index"), got.get("index"))
+                for save in (FIRST, SECOND) for want, got in look.pairs(save)
+            ),
             'The index holds something other than {"step": step, "lengths": [each rank\'s '
             "length, in order]}, all of them ints.",
         ),
@@ -452,7 +414,8 @@ exercise = Exercise(
             "fails, and what a crash has left of another step is not this save's to remove.",
         ),
         Hint(
-            "something returned", lambda look: _any(look, "returned", lambda v: v is not None),
+            "something returned",
+            lambda look: any(value is not None for value in _left(look, "returned")),
             "Return nothing (None).",
         ),
     ),
