@@ -87,12 +87,14 @@ class Meeting:
         slowness: float = SLOWNESS,
     ) -> None:
         self.lag = 0.0  # the most seconds by which this process itself was late
-        self._workers, self._server, self._slowness = workers, None, slowness
-        groups = [[w] for w in range(workers)] if TCP in store else [list(range(workers))]
+        self.slow = store in SLOWED
+        self._server, self._slowness = None, slowness
+        everybody = range(workers)
+        self._groups = [[w] for w in everybody] if TCP in store else [list(everybody)]
         self._hosts: list[tuple[int, Connection]] = []
         with _environment(_RESOLVER):
             try:
-                for group in groups:
+                for group in self._groups:
                     shift = APART * group[0] if clocks_differ else 0.0
                     self._hosts.append(self._start(function, group, store, shift))
                 self._connect(store)
@@ -139,7 +141,7 @@ class Meeting:
         answers = [call and Answer(call.at) for call in calls]
         pending = {w for w, answer in enumerate(answers) if answer}
         listening = {}
-        for (_, connection), group in zip(self._hosts, self._groups(), strict=True):
+        for (_, connection), group in zip(self._hosts, self._groups, strict=True):
             listening[connection] = group
             with contextlib.suppress(OSError):  # it has died, and will not answer
                 connection.send((start, {w: calls[w] for w in group if calls[w]}))
@@ -161,11 +163,6 @@ class Meeting:
                 )
                 pending.discard(worker)
         return answers
-
-    def _groups(self) -> list[list[int]]:
-        if len(self._hosts) == self._workers:
-            return [[worker] for worker in range(self._workers)]
-        return [list(range(self._workers))]
 
     def end(self) -> None:
         """End the workers and the store."""

@@ -11,29 +11,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks.meeting import (
-    ADDED_TO_A_TEXT,
-    HASH,
-    PREFIXED_TCP,
-    SLOW_OTHERS,
-    SLOWED,
-    SLOWNESS,
-    TCP,
-    Answer,
-    Call,
-    Meeting,
-    lacking,
-    raise_what_ended,
-)
-from distlab.course.lab09_when_it_breaks.rounds import filled_up, promptly, until_met
+from distlab.course.lab09_when_it_breaks import meeting as stores
+from distlab.course.lab09_when_it_breaks import rounds
+from distlab.course.lab09_when_it_breaks.meeting import Answer, Call, Meeting
+from distlab.course.lab09_when_it_breaks.rounds import ABSENT, IN_TIME, MOMENT, NEVER, came
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
-from distlab.rank.sharing import among_ranks
 
 PATIENCE = 1.5  # seconds after the latest moment at which somebody should have returned
 SLOW_PATIENCE = 10.0  # the same on a slow store
 ENTERING = 10  # operations within which a worker has registered itself, on a slow store
-ABSENT, NEVER, IN_TIME = "did not call", "never", "in time"
 EARLY, LATE, LATECOMER = "before the end", "after the end", "after its call"
 EITHER = "as all others see it"
 AT_THE_BEGINNING = "at the beginning"  # a crowd that comes while the first worker begins
@@ -41,9 +28,9 @@ AT_THE_BEGINNING = "at the beginning"  # a crowd that comes while the first work
 
 def _inputs(case: Case) -> list[dict]:
     given = {name: case.params[name] for name in ("store", "seconds")}
-    given |= {"slowness": case.get("slowness", SLOWNESS)}
+    given |= {"slowness": case.get("slowness", stores.SLOWNESS)}
     given |= {"nodes": _nodes(case), "rounds": _rounds(case), "clocks": case.get("clocks", "one")}
-    return [given for _ in range(case.size)]
+    return [given] * case.size
 
 
 def _nodes(case: Case) -> list[str]:
@@ -68,59 +55,45 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
     """Rank 0 starts the workers and has them meet. With as many ranks as workers, each rank reports
     what one of them got; a single rank reports for all.
     """
-
-    def conduct() -> list[dict] | None:
-        if rank:
-            return None
-        return until_met(lambda factor: _held(function, inputs, factor))
-
-    found = among_ranks("rendezvous", rank, size, conduct)[0]
+    nodes = inputs["nodes"]
+    mine = range(len(nodes)) if size == 1 else [rank]
+    found = rounds.held_by_rank_0(rank, size, lambda factor: _held(function, inputs, factor), mine)
     if found is None:
         return "nothing"
-    mine = [w for w in range(len(inputs["nodes"])) if size == 1 or w == rank]
     return {
-        "membership": {inputs["nodes"][worker]: _as_judged(found[worker]) for worker in mine},
-        "moment of the return": [found[worker]["moments"] for worker in mine],
+        "membership": {nodes[w]: told["returned"] for w, told in zip(mine, found, strict=True)},
+        MOMENT: [told[MOMENT] for told in found],
     }
 
 
-def _as_judged(found: dict[str, Any]) -> list[str]:
-    raise_what_ended(found)
-    returned: list[str] = found["returned"]
-    return returned
-
-
-def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
-    """Hold the rendezvous of a case in turn, with all times multiplied by `factor`.
-
-    Returns what each worker got and when, whether all was as asked, and the lag of this process.
-    """
+def _held(function, inputs: dict, factor: float) -> rounds.Held:
+    """Hold the rendezvous of a case in turn, with all times multiplied by `factor`."""
     nodes, seconds = inputs["nodes"], inputs["seconds"] * factor
-    slow = inputs["store"] in SLOWED
-    found: list[dict] = [{"returned": [], "moments": []} for _ in nodes]
-    met, lag = True, 0.0
-    clocks_differ, slowness = inputs["clocks"] != "one", inputs["slowness"]
+    slow, slowness = inputs["store"] in stores.SLOWED, inputs["slowness"]
+    turns = []
+    for generation, moments in inputs["rounds"]:
+        calls = [
+            None if at is None else Call(at * factor, (generation, node, seconds))
+            for node, at in zip(nodes, moments, strict=True)
+        ]
+        latest = max(seconds, *(call.at for call in calls if call))
+        patience = latest + (SLOW_PATIENCE if slow else PATIENCE * factor)
+        planned = _planned(nodes, moments, inputs["seconds"], slow)
+        turns.append(rounds.Round(calls, patience, planned))
+    # seconds before the end from which on a call is close to it, on a slow store
+    near = ENTERING * slowness if slow else 0.0
+
+    def judge(number: int, worker: int, answers: list[Answer | None], lag: float):
+        answer, margin = answers[worker], max(0.15, 0.2 * seconds) + 3 * lag
+        members = [w for w, a in enumerate(answers) if a and _pair(a.value)]
+        place = _places(nodes, members).get(worker)
+        end = min(a.called for a in answers if a) + seconds
+        right = _may_be(answer, place, end, margin, near)
+        return right, IN_TIME if slow else _moment(answer, end, margin, lag)
+
+    clocks_differ = inputs["clocks"] != "one"
     with Meeting(function, len(nodes), inputs["store"], clocks_differ, slowness) as meeting:
-        for generation, moments in inputs["rounds"]:
-            calls = [
-                None if at is None else Call(at * factor, (generation, node, seconds))
-                for node, at in zip(nodes, moments, strict=True)
-            ]
-            latest = max(seconds, *(call.at for call in calls if call))
-            answers = meeting.hold(calls, latest + (SLOW_PATIENCE if slow else PATIENCE * factor))
-            lag = max(lag, meeting.lag)
-            if slow and lacking(answers):
-                break
-            planned = _planned(nodes, moments, inputs["seconds"], slow)
-            near = ENTERING * slowness if slow else 0.0
-            met &= _judge(found, nodes, answers, planned, seconds, lag, near)
-            if not met:
-                break
-    rounds = [_planned(nodes, moments, inputs["seconds"], slow) for _, moments in inputs["rounds"]]
-    for worker, one in enumerate(found):
-        told = [planned[worker] for planned in rounds]
-        filled_up(one["returned"], told)
-        filled_up(one["moments"], [t if t == ABSENT else IN_TIME for t in told])
+        found, met, lag = rounds.held_in_turn(meeting, turns, judge, ", which others see otherwise")
     return found, met or slow, lag  # a slow store's is not repeated: load makes no members disagree
 
 
@@ -147,52 +120,6 @@ def _places(nodes: list[str], members: list[int]) -> dict[int, tuple[int, int]]:
     return {worker: (rank, len(ordered)) for rank, worker in enumerate(ordered)}
 
 
-def _judge(
-    found: list[dict],
-    nodes: list[str],
-    answers: list[Answer | None],
-    planned: list[str],
-    seconds: float,
-    lag: float,
-    near: float,
-) -> bool:
-    """Add to `found` what every worker got and when; was all as asked?
-
-    `near`: seconds before the end from which on a call is close to it on a slow store, else 0.
-    """
-    slow = near > 0
-    margin = max(0.15, 0.2 * seconds) + 3 * lag
-    members = [w for w, a in enumerate(answers) if a and _pair(a.value)]
-    places = _places(nodes, members)
-    end = min(a.called for a in answers if a) + seconds
-    met = True
-    for worker, answer in enumerate(answers):
-        if answer is None:
-            _note(found[worker], ABSENT, ABSENT)
-            continue
-        if answer.error or answer.died:
-            found[worker].update(error=answer.error, died=answer.died)
-            met = False
-            continue
-        if answer.returned is None:
-            _note(found[worker], "nothing", NEVER)
-            met = False
-            continue
-        right = _may_be(answer, places.get(worker), end, margin, near)
-        moment = IN_TIME if slow else _moment(answer, end, margin, lag)
-        shown = repr(answer.value)[:80]
-        if not right and shown == planned[worker]:
-            shown += ", which others see otherwise"
-        _note(found[worker], planned[worker] if right else shown, moment)
-        met &= right and moment == IN_TIME
-    return met
-
-
-def _note(found: dict[str, list], returned: str, moment: str) -> None:
-    found["returned"].append(returned)
-    found["moments"].append(moment)
-
-
 def _pair(value: Any) -> bool:
     return (
         isinstance(value, (tuple, list))
@@ -210,13 +137,10 @@ def _may_be(answer: Answer, place: tuple[int, int] | None, end, margin, near: fl
 
 def _moment(answer: Answer, end: float, margin: float, lag: float) -> str:
     if answer.value is None:
-        late = answer.returned - max(answer.called, end - margin)
-        where = LATECOMER
-    else:
-        if answer.returned < end - margin:
-            return f"{end - answer.returned:.1f} s {EARLY}"
-        late, where = answer.returned - max(answer.called, end), LATE
-    return IN_TIME if promptly(late, lag) else f"{late:.1f} s {where}"
+        return rounds.moment(answer.returned - max(answer.called, end - margin), lag, LATECOMER)
+    if answer.returned < end - margin:
+        return f"{end - answer.returned:.1f} s {EARLY}"
+    return rounds.moment(answer.returned - max(answer.called, end), lag, LATE)
 
 
 # what hints ask
@@ -224,19 +148,30 @@ def _moment(answer: Answer, end: float, margin: float, lag: float) -> str:
 _PAIR = re.compile(r"[(\[](\d+), (\d+)[)\]]")
 
 
-def _returned(look: Look) -> dict[str, list[str]]:
-    """What each worker got in each rendezvous, by its name."""
-    return {node: told for got in look.got for node, told in got["membership"].items()}
+def _by_round(outputs: list[dict]) -> list[tuple[str, ...]]:
+    """For each rendezvous what all workers got, and when."""
+    told: list[list[str]] = []
+    for output in outputs:
+        told += [output["membership"][node] for node in sorted(output["membership"])]
+        told += output[MOMENT]
+    return list(zip(*told, strict=True))
 
 
-def _moments(look: Look) -> list[str]:
-    return [one for got in look.got for some in got["moment of the return"] for one in some]
+def _which(look: Look) -> int:
+    """The number of the rendezvous that went wrong."""
+    pairs = zip(_by_round(look.expected), _by_round(look.got), strict=True)
+    return [want == got for want, got in pairs].index(False)
 
 
 def _last(look: Look) -> dict[str, str]:
     """What each worker got in the last rendezvous that was held: the one that went wrong."""
     number = _which(look)
-    return {node: told[number] for node, told in _returned(look).items()}
+    return {node: told[number] for got in look.got for node, told in got["membership"].items()}
+
+
+def _called(look: Look) -> dict[str, float]:
+    """When each worker was to call in that one."""
+    return dict(zip(_nodes(look.case), _rounds(look.case)[_which(look)][1], strict=True))
 
 
 def _pairs(look: Look) -> dict[str, tuple[int, int]]:
@@ -244,30 +179,10 @@ def _pairs(look: Look) -> dict[str, tuple[int, int]]:
     return {node: (int(m[1]), int(m[2])) for node, m in found.items() if m}
 
 
-def _which(look: Look) -> int:
-    """The number of the rendezvous that went wrong."""
-    return min(
-        number
-        for want, got in zip(look.expected, look.got, strict=True)
-        for right, told in (
-            *((right, got["membership"][node]) for node, right in want["membership"].items()),
-            *zip(want["moment of the return"], got["moment of the return"], strict=True),
-        )
-        for number, (one, other) in enumerate(zip(right, told, strict=True))
-        if one != other
-    )
-
-
-def _kept_from_before(look: Look) -> bool:
-    """Is it right in the first generation and wrong in a later one?"""
-    return _which(look) > 0
-
-
 def _by_arrival(look: Look) -> bool:
     pairs = _pairs(look)
-    moments = dict(zip(_nodes(look.case), _rounds(look.case)[_which(look)][1], strict=True))
-    came = sorted(pairs, key=lambda node: moments[node] if moments[node] is not None else 0)
-    return len(pairs) > 1 and [pairs[node][0] for node in came] == list(range(len(came)))
+    first_to_last = sorted(pairs, key=_called(look).__getitem__)
+    return len(pairs) > 1 and [pairs[node][0] for node in first_to_last] == [*range(len(pairs))]
 
 
 def _permuted(look: Look) -> bool:
@@ -302,10 +217,9 @@ def _reversed(look: Look) -> bool:
 
 def _missed(look: Look) -> list[str]:
     """The workers that must be members and have None."""
-    last = _last(look)
-    moments = dict(zip(_nodes(look.case), _rounds(look.case)[_which(look)][1], strict=True))
-    end = min(at for at in moments.values() if at is not None) + look.case.params["seconds"] / 2
-    return [node for node, told in last.items() if told == "None" and moments[node] < end]
+    called = _called(look)
+    end = min(at for at in called.values() if at is not None) + look.case.params["seconds"] / 2
+    return [node for node, told in _last(look).items() if told == "None" and called[node] < end]
 
 
 exercise = Exercise(
@@ -319,13 +233,13 @@ exercise = Exercise(
     "after the first call, the ranks in the order of the names; None to one that calls later; and "
     "all members agree, however close to the end one of them came.",
     visible=(
-        Case(3, 1, {"store": HASH, "seconds": 1.2, "nodes": ["node-b", "node-a", "node-c"],
+        Case(3, 1, {"store": stores.HASH, "seconds": 1.2, "nodes": ["node-b", "node-a", "node-c"],
                     "rounds": [[0, [0.0, 0.8, 0.1]]]}),
-        Case(3, 2, {"store": TCP, "seconds": 0.6, "nodes": ["n10", "n9", "N1"],
+        Case(3, 2, {"store": stores.TCP, "seconds": 0.6, "nodes": ["n10", "n9", "N1"],
                     "rounds": [[3, [0.0, 0.2, 1.3]], [4, [None, 0.1, 0.0]]]}),
-        Case(3, 3, {"store": PREFIXED_TCP, "seconds": 0.5, "nodes": ["x", "z", "y"],
+        Case(3, 3, {"store": stores.PREFIXED_TCP, "seconds": 0.5, "nodes": ["x", "z", "y"],
                     "clocks": "differ", "rounds": [[0, [0.1, 0.0, 0.2]]]}),
-        Case(1, 4, {"store": SLOW_OTHERS, "seconds": 0.6, "workers": 21,
+        Case(1, 4, {"store": stores.SLOW_OTHERS, "seconds": 0.6, "workers": 21,
                     "crowd": "at the end"}),
     ),
     advice=(
@@ -342,7 +256,7 @@ exercise = Exercise(
             "back is bytes, and a name is a text. decode() makes one of the other.)",
         ),
         Advice(
-            "add to a text", ADDED_TO_A_TEXT,
+            "add to a text", stores.ADDED_TO_A_TEXT,
             "A store that is asked to add to a key that holds a text breaks off (a TCPStore by "
             "closing the connection). Is one key used for both? Keys of two generations can be the "
             "same text, too: 1, followed by a worker's number 1, reads like 11, which is a "
@@ -361,21 +275,21 @@ exercise = Exercise(
         ),
         Hint(
             "two doorkeepers",
-            lambda look: look.case.get("crowd") == AT_THE_BEGINNING and NEVER in _moments(look),
+            lambda look: look.case.get("crowd") == AT_THE_BEGINNING and came(NEVER)(look),
             "Here a second worker comes while the first one begins, and somebody never came back. "
             "Who looks whether somebody has been there, and then puts up a sign, is not alone in "
             "that: both believe that they are the first, and both close the door. Let one "
             "operation do both: `add` gives no two callers the same number.",
         ),
         Hint(
-            "an earlier generation counts", _kept_from_before,
+            "an earlier generation counts", lambda look: _which(look) > 0,
             "The first rendezvous was right, the next one on the same store was not. Keys stay in "
             "a store: the generation has to be part of every one, and no key may be that "
             "of another generation. (0 is a generation too: `generation or 1` takes it for 1. And "
             "1, followed by a worker's number 1, reads like 11.)",
         ),
         Hint(
-            "never returned", lambda look: NEVER in _moments(look),
+            "never returned", came(NEVER),
             "A worker never came back: it waits for a key that nobody sets any more. Who comes "
             "while the others close the door has to be counted in, or to see that it is shut.",
         ),
@@ -386,17 +300,17 @@ exercise = Exercise(
             "the end of the function, and not only inside an `if`?",
         ),
         Hint(
-            "each by its own time", lambda look: any(LATE in one for one in _moments(look)),
+            "each by its own time", came(LATE),
             "Members returned long after the end. The time counts from the first call, not from a "
             "worker's own.",
         ),
         Hint(
-            "closed early", lambda look: any(EARLY in one for one in _moments(look)),
+            "closed early", came(EARLY),
             "Members returned before the end: others may still come, `seconds` from the first call "
             "on.",
         ),
         Hint(
-            "latecomer waits", lambda look: any(LATECOMER in one for one in _moments(look)),
+            "latecomer waits", came(LATECOMER),
             "A worker that came after the end was told so too late: it can see at once that it is "
             "over.",
         ),
