@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from distlab.exercises import hints
@@ -49,7 +50,7 @@ def _inputs(case: Case) -> list[dict]:
     situations: list[str] = []
     for name in case.params["situations"]:
         situations += [ONE_OF_MANY] * MANY * (name == ALIKE) + [name]
-    return [given | {"situations": situations} for _ in range(case.size)]
+    return [given | {"situations": situations}] * case.size
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def _made(name: str, rank: int, size: int, odd: int, seed: int) -> list:
         torch.randint(-9, 10, (5,), generator=generator),
         torch.randn(4, generator=generator).to(torch.bfloat16),
     ]
-    differs = rank == odd
+    differs = rank >= size // 2 if name == "two and two" else rank == odd
     if name in (ALIKE, ONE_OF_MANY):
         return [torch.randn(4, generator=generator)]
     if name == IN_A_MODEL:
@@ -137,13 +138,10 @@ def _made(name: str, rank: int, size: int, odd: int, seed: int) -> list:
         return model
     if name in EQUAL:
         return _equal(name, base, differs, generator)
-    if name == "two and two":
-        differs = rank >= size // 2
     if name == "more and less":  # the mean over the ranks is the value of a rank in the middle
-        base[0][0, 0] = 8.0
-        base[0][0, 0] += rank - (size - 1) / 2
+        base[0][0, 0] = 8.0 + rank - (size - 1) / 2
         return base
-    return _different(name, base, generator) if differs else _plain(name, base, generator)
+    return _different(name, base, differs, generator)
 
 
 def _equal(name: str, base: list, differs: bool, generator) -> list:
@@ -176,75 +174,51 @@ def _equal(name: str, base: list, differs: bool, generator) -> list:
     ]
 
 
-def _plain(name: str, base: list, generator) -> list:
-    """What all ranks but the odd one hold."""
+def _different(name: str, base: list, odd: bool, generator) -> list:
+    """What the odd rank holds, or what all others do."""
     import torch
 
-    if name == "minus zero":
-        base[0][2, 1] = 0.0
+    # the last tensor, where it alone differs: on all other ranks and on the odd one
+    last = {
+        "empty shape": (torch.empty(0, 3), torch.empty(0)),
+        "scalar or not": (torch.tensor(1.5), torch.tensor([1.5])),
+        "dtype": (torch.zeros(4).half(), torch.zeros(4)),
+        "dtype of one width": (torch.zeros(4).half(), torch.zeros(4).bfloat16()),
+    }
+    if name in last:
+        return [*base, last[name][odd]]
+    first = base[0]
+    bits = first.view(torch.int32)
+    if name == "last bit":
+        bits[1, 1] ^= int(odd)
+    elif name == "minus zero":
+        first[2, 1] = -0.0 if odd else 0.0
     elif name == "another NaN":
-        base[0].view(torch.int32)[2, 1] = 0x7FC00000
-    elif name in ("swapped tensors", "nothing on one rank"):
-        return [base[0], base[0] + 1]
-    elif name == "shape":
-        base[0] = torch.randn(1, 11, 2, generator=generator)
-    elif name == "empty shape":
-        base.append(torch.empty(0, 3))
-    elif name == "scalar or not":
-        base.append(torch.tensor(1.5))
-    elif name in ("dtype", "dtype of one width"):
-        base.append(torch.zeros(4, dtype=torch.float16))
-    elif name == "cut elsewhere":
-        return [*torch.randn(13, generator=generator).split([1, 12])]
+        bits[2, 1] = 0x7FC00000 + odd
+    elif name == "swapped elements" and odd:
+        first[0, 0], first[2, 3] = first[2, 3].item(), first[0, 0].item()
+    elif name == "swapped tensors":
+        return [first + 1, first] if odd else [first, first + 1]
+    elif name == "nothing on one rank":
+        return [] if odd else [first, first + 1]
+    elif name == "shape":  # 1112, if nothing stands between the lengths
+        shape = (11, 1, 2) if odd else (1, 11, 2)
+        base[0] = torch.randn(22, generator=generator).reshape(shape)
+    elif name == "cut elsewhere":  # 112, in the same way
+        return [*torch.randn(13, generator=generator).split([11, 2] if odd else [1, 12])]
     elif name == "last of many":
-        return [torch.randn(LARGE, generator=generator)]
+        base = [torch.randn(LARGE, generator=generator)]
+        base[0][-1] += int(odd)
+    elif name == "two and two":
+        first[0, 0] += int(odd)
     elif name == "last bit of a double":
         base.append(torch.randn(3, generator=generator).double())
+        base[-1].view(torch.int64)[1] ^= int(odd)
     elif name == "last bit of a large int":
-        base.append(torch.tensor([2**62, -(2**60)]))
+        base.append(torch.tensor([2**62, -(2**60) + odd]))
+    elif name.startswith("one more") and odd:
+        base.append(torch.empty(0) if "empty" in name else torch.ones(2))
     return base
-
-
-def _different(name: str, base: list, generator) -> list:
-    """What the odd rank holds."""
-    import torch
-
-    tensors = _plain(name, base, generator)
-    if name == "last bit":
-        tensors[0].view(torch.int32)[1, 1] ^= 1
-    elif name == "minus zero":
-        tensors[0][2, 1] = -0.0
-    elif name == "another NaN":
-        tensors[0].view(torch.int32)[2, 1] = 0x7FC00001
-    elif name == "swapped elements":
-        tensors[0][0, 0], tensors[0][2, 3] = tensors[0][2, 3].item(), tensors[0][0, 0].item()
-    elif name == "swapped tensors":
-        tensors.reverse()
-    elif name == "shape":
-        tensors[0] = tensors[0].reshape(11, 1, 2)  # 1112, if nothing stands between the lengths
-    elif name == "empty shape":
-        tensors[-1] = torch.empty(0)
-    elif name == "scalar or not":
-        tensors[-1] = torch.tensor([1.5])
-    elif name == "dtype":
-        tensors[-1] = torch.zeros(4)
-    elif name == "dtype of one width":
-        tensors[-1] = torch.zeros(4, dtype=torch.bfloat16)
-    elif name == "cut elsewhere":
-        return [*torch.cat(tensors).split([11, 2])]  # 112, in the same way
-    elif name == "one more":
-        tensors.append(torch.ones(2))
-    elif name == "one more, empty":
-        tensors.append(torch.empty(0))
-    elif name == "nothing on one rank":
-        return []
-    elif name == "last of many":
-        tensors[0][-1] += 1
-    elif name == "two and two":
-        tensors[0][0, 0] += 1
-    elif name.startswith("last bit of a "):
-        tensors[-1].view(torch.int64)[1] ^= 1
-    return tensors
 
 
 # traffic
@@ -264,9 +238,8 @@ def gives_little(look: Look) -> str | None:
     """At most 64 bytes for each of a rank's tensors and 256 bytes, in each situation."""
     if look.size == 1:
         return None
-    for rank in look.ranks:
-        counts = look.expected[rank]["number of tensors"]
-        most = sum(A_TENSOR * count + A_CALL for count in counts)
+    for rank, counts in enumerate(look.asked("number of tensors")):
+        most = A_TENSOR * sum(counts) + A_CALL * len(counts)
         found = sum(given(event) for event in look.records[rank].events)
         if found > most:
             return (
@@ -280,21 +253,18 @@ def gives_little(look: Look) -> str | None:
 # what hints ask
 
 
-def _wrong(look: Look, *names: str, got: bool | None = None) -> bool:
-    """Was one of these situations (any where none is named) taken for the other kind?"""
-    for rank in look.ranks:
-        right, returned = look.expected[rank]["returned"], look.got[rank]["returned"]
-        situations = look.inputs[rank]["situations"]
-        for name, want, found in zip(situations, right, returned, strict=True):
-            if found != want and name in (names or situations) and got in (None, found):
-                return True
-    return False
+def _said(answer: bool, *names: str):
+    """A hint's `shows`: was this wrongly said of one of these situations?"""
+    return lambda look: any(
+        returned != right and returned == answer and name in names
+        for told in zip(look.given("situations"), look.wanted, look.returned, strict=True)
+        for name, right, returned in zip(*told, strict=True)
+    )
 
 
-def _disagree(look: Look) -> bool:
-    """Did ranks return different answers to one question?"""
-    answers = [got["returned"] for got in look.got]
-    return any(len({repr(one) for one in some}) > 1 for some in zip(*answers, strict=True))
+def _any(test: Callable[[Any], bool]):
+    """A hint's `shows`: is this so of one of the answers?"""
+    return lambda look: any(test(one) for answers in look.returned for one in answers)
 
 
 exercise = Exercise(
@@ -317,75 +287,70 @@ exercise = Exercise(
     hints=(
         hints.NOTHING,
         Hint(
-            "None on some ranks",
-            lambda look: any(one is None for got in look.got for one in got["returned"]),
+            "None on some ranks", _any(lambda one: one is None),
             "A rank returned None. Every rank has to return True or False: is there a `return` on "
             "every way through the function, and not only inside an `if`?",
         ),
         Hint(
-            "no bool",
-            lambda look: any(
-                type(one) is not bool for got in look.got for one in got["returned"]
-            ),
+            "no bool", _any(lambda one: type(one) is not bool),
             "Return True or False, not a tensor or a number: bool(…) makes one of either.",
         ),
         Hint(
-            "ranks disagree", _disagree,
+            "ranks disagree",
+            lambda look: any(
+                len(set(map(repr, answers))) > 1 for answers in zip(*look.returned, strict=True)
+            ),
             "The ranks returned different answers. When any rank's tensors differ, all have to "
             "say False: each has to compare what all ranks told, not only its own with one other.",
         ),
         Hint(
-            "strides",
-            lambda look: _wrong(look, "equal, in other strides", got=False),
+            "strides", _said(False, "equal, in other strides"),
             "These tensors hold the same elements and lie differently in memory. Go by the "
             "elements in their order: contiguous() brings them into it.",
         ),
         Hint(
-            "NaN", lambda look: _wrong(look, "equal, with NaN", got=False),
+            "NaN", _said(False, "equal, with NaN"),
             "NaN == NaN is False, and still both are the same bits: compare bits, not values.",
         ),
         Hint(
-            "never the same", lambda look: _wrong(look, *EQUAL, got=False),
+            "never the same", _said(False, *EQUAL),
             "All ranks hold the same here. Does what you compare depend on the process, as "
             "Python's hash() of a text and id() do, or on more than number, shapes, dtypes and "
             "bits?",
         ),
         Hint(
-            "values for bits", lambda look: _wrong(look, "minus zero", "another NaN", got=True),
+            "values for bits", _said(True, "minus zero", "another NaN"),
             "0.0 == -0.0 is True, and one NaN prints like another, and still their bits differ. "
             "Compare bits, not values.",
         ),
         Hint(
-            "order lost", lambda look: _wrong(
-                look, "swapped elements", "swapped tensors", "more and less", "two and two",
-                got=True),
+            "order lost",
+            _said(True, "swapped elements", "swapped tensors", "more and less", "two and two"),
             "Other tensors gave the same sum (or XOR). What you compare has to depend on every "
             "bit and on its place: a cryptographic hash, as hashlib has them, does.",
         ),
         Hint(
-            "shape or dtype", lambda look: _wrong(
-                look, "shape", "empty shape", "scalar or not", "dtype", "dtype of one width",
-                "cut elsewhere", "one more, empty", got=True),
+            "shape or dtype", _said(
+                True, "shape", "empty shape", "scalar or not", "dtype", "dtype of one width",
+                "cut elsewhere", "one more, empty"),
             "The bytes are the same here, and the shape, the dtype or the number of tensors is "
             "not: they have to go into the comparison too. (Put something between them: lengths "
             "1 and 12 read like 11 and 2 where nothing stands there.)",
         ),
         Hint(
-            "number of tensors",
-            lambda look: _wrong(look, "one more", "nothing on one rank", got=True),
+            "number of tensors", _said(True, "one more", "nothing on one rank"),
             "One rank has another number of tensors. zip stops at the shorter list.",
         ),
         Hint(
-            "not all of it",
-            lambda look: _wrong(
-                look, "last bit", "last bit of a double", "last bit of a large int",
-                "last of many", IN_A_MODEL, got=True),
+            "not all of it", _said(
+                True, "last bit", "last bit of a double", "last bit of a large int",
+                "last of many", IN_A_MODEL),
             "One element differs in one bit, and it was not noticed: every element of every tensor "
             "has to go into the comparison, with all its bits. (float32 has too few of them for a "
             "float64 or a large int, and a float64 for a large int.)",
         ),
         Hint(
-            "short digest", lambda look: _wrong(look, ALIKE, got=True),
+            "short digest", _said(True, ALIKE),
             "Different tensors gave the same digest, because it has only few different values: one "
             "byte has 256. Let more of its bytes travel: 64 for each tensor are allowed.",
         ),
