@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -86,56 +87,34 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
 # what hints ask
 
 
-def _wrong(look: Look):
-    """(logs, what was returned, what should have been) of the wrong answers."""
-    found = look.got[0]["returned"], look.expected[0]["returned"]
-    for logs, got, want in zip(look.inputs[0]["all_logs"], *found, strict=True):
-        if not look.same(want, got):
-            yield logs, got, want
+class _Wrong:
+    """A wrong answer beside the right one.
+
+    `missed`: it is None, and there is a difference; `placed`: its index is right; `entries`: those
+    at the right index; `agreeing`: the ranks that hold the most frequent of these; `tied`: another
+    one is as frequent.
+    """
+
+    def __init__(self, logs: list, want: Any, got: Any) -> None:
+        pair = isinstance(got, (tuple, list)) and len(got) == 2
+        self.got = got
+        self.index, self.ranks = got if pair else (None, None)
+        at, odd = want or (None, [])
+        self.entries = [log[at] if at < len(log) else None for log in logs] if want else []
+        self.missed = want is not None and got is None
+        self.placed = want is not None and self.index == at
+        self.agreeing = [rank for rank in range(len(logs)) if rank not in odd]
+        counts = Counter(self.entries).most_common(2)
+        self.tied = len(counts) > 1 and counts[0][1] == counts[1][1]
 
 
-def _some(look: Look, test) -> bool:
-    return any(test(*found) for found in _wrong(look))
-
-
-def _index(value: Any) -> Any:
-    return value[0] if isinstance(value, (tuple, list)) and len(value) == 2 else None
-
-
-def _ranks(value: Any) -> Any:
-    return value[1] if isinstance(value, (tuple, list)) and len(value) == 2 else None
-
-
-def _entries(logs, index: int) -> list:
-    return [log[index] if index < len(log) else None for log in logs]
-
-
-def _tied(logs, got, want) -> bool:
-    """Are two entries equally frequent there?"""
-    if want is None or _index(got) != want[0]:
-        return False
-    counts = Counter(_entries(logs, want[0])).most_common(2)
-    return len(counts) > 1 and counts[0][1] == counts[1][1]
-
-
-def _against_rank_0(logs, got, want) -> bool:
-    if want is None or _index(got) != want[0]:
-        return False
-    entries = _entries(logs, want[0])
-    return _ranks(got) == [r for r, entry in enumerate(entries) if entry != entries[0]]
-
-
-def _ended_counted_out(logs, got, want) -> bool:
-    """Is the place right, and is None the most frequent entry there?"""
-    if want is None or _index(got) != want[0]:
-        return False
-    entries = _entries(logs, want[0])
-    return all(entries[r] is None for r in range(len(entries)) if r not in want[1])
-
-
-def _past_the_end(logs, got, want) -> bool:
-    """Do the logs differ only in how long they are, and was that missed?"""
-    return want is not None and got is None and None in _entries(logs, want[0])
+def _some(test: Callable[[_Wrong], Any]) -> Callable[[Look], bool]:
+    """A hint's `shows`: does this hold for some wrong answer?"""
+    return lambda look: any(
+        test(_Wrong(logs, want, got))
+        for logs, want, got in zip(look.inputs[0]["all_logs"], *look.pairs()[0], strict=True)
+        if not look.same(want, got)
+    )
 
 
 exercise = Exercise(
@@ -154,54 +133,57 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
-            "logs changed", lambda look: look.got[0]["logs"] == "changed",
+            "logs changed", lambda look: look.differs("logs"),
             "The logs were changed: whoever asked still needs them. Work on copies, or only look.",
         ),
         Hint(
             "no pair",
-            lambda look: _some(look, lambda logs, got, want: got is not None and (
-                type(_index(got)) is not int or not isinstance(_ranks(got), list))),
+            _some(lambda one: one.got is not None and (
+                type(one.index) is not int or not isinstance(one.ranks, list)
+            )),
             "Return None, or a tuple of the index and a sorted list of ranks.",
         ),
         Hint(
-            "stops with the shortest", lambda look: _some(look, _past_the_end),
+            "stops with the shortest", _some(lambda one: one.missed and None in one.entries),
             "These logs agree as far as the shortest of them goes, and then one goes on: that is a "
             "difference, and the most usual one of all. A log that has ended holds None there.",
         ),
         Hint(
-            "another place", lambda look: _some(look, lambda logs, got, want: want is not None
-                                                and got is not None and _index(got) != want[0]),
+            "another place",
+            _some(lambda one: one.entries and one.got is not None and not one.placed),
             "That is not the first place where they differ, counted from 0: before it they agree, "
             "and what comes after it is a consequence.",
         ),
         Hint(
             "shape ignored",
-            lambda look: _some(look, lambda logs, got, want: want is not None and got is None
-                               and len({e and e[0] for e in _entries(logs, want[0])}) == 1),
+            _some(lambda one: one.missed and len({e and e[0] for e in one.entries}) == 1),
             "Two calls of one name on tensors of other shapes do not fit together either: compare "
             "the whole entry.",
         ),
         Hint(
             "ended logs",
-            lambda look: _some(look, lambda *f: _ended_counted_out(*f) and not _tied(*f)),
+            _some(lambda one: one.placed and not one.tied and all(
+                one.entries[rank] is None for rank in one.agreeing
+            )),
             "Where a log has ended, it holds None, and None counts like any other entry: it can be "
             "the most frequent one.",
         ),
         Hint(
             "ranks against rank 0",
-            lambda look: _some(look, lambda *f: _against_rank_0(*f) and not _tied(*f)),
+            _some(lambda one: one.placed and not one.tied and one.ranks == [
+                rank for rank, entry in enumerate(one.entries) if entry != one.entries[0]
+            ]),
             "The ranks are those that differ from rank 0. When rank 0 is the odd one out, it is "
             "the one to name: the most frequent entry counts as right.",
         ),
         Hint(
-            "equally frequent", lambda look: _some(look, _tied),
+            "equally frequent", _some(lambda one: one.placed and one.tied),
             "Two entries are equally frequent there. Then the lowest rank's counts as the most "
             "frequent one.",
         ),
         Hint(
             "ranks that agree",
-            lambda look: _some(look, lambda logs, got, want: want is not None and (
-                _ranks(got) == [r for r in range(len(logs)) if r not in want[1]])),
+            _some(lambda one: one.placed and one.ranks == one.agreeing),
             "The ranks are those that hold the most frequent entry: asked for are the others.",
         ),
     ),

@@ -30,30 +30,30 @@ class _RunsCode:
         return os.mkdir, (self.folder,)
 
 
-def _torch_file(value: Any) -> Callable[[Path, int], None]:
-    """Put something else into the file of rank 2."""
+Break = Callable[[Path, int], object]
+
+
+def _holding(rank: int, made: Callable[[Path], Any]) -> Break:
+    """Put something else into the file of this rank, all of it there."""
 
     def break_it(folder: Path, step: int) -> None:
         import torch
 
-        made = value(folder) if callable(value) else value
-        torch.save(made, rank_file(folder, step, 2))
+        torch.save(made(folder), rank_file(folder, step, rank))
 
     return break_it
 
 
-def _other_index(text: str) -> Callable[[Path, int], None]:
-    def break_it(folder: Path, step: int) -> None:
-        index_file(folder, step).write_text(text.replace("STEP", str(step)), "utf-8")
-
-    return break_it
-
-
-def _longer(folder: Path, step: int) -> None:
-    """A rank's file of another length, all of it there."""
+def _zeros(folder: Path) -> Any:
     import torch
 
-    torch.save(torch.zeros(5), rank_file(folder, step, 0))
+    return torch.zeros(5)
+
+
+def _other_index(text: str) -> Break:
+    return lambda folder, step: index_file(folder, step).write_text(
+        text.replace("STEP", str(step)), "utf-8"
+    )
 
 
 def _swapped(folder: Path, step: int) -> None:
@@ -64,66 +64,57 @@ def _swapped(folder: Path, step: int) -> None:
     (folder / "aside").rename(last)
 
 
-def _half(folder: Path, step: int) -> None:
-    path = rank_file(folder, step, 2)
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def _bytes_index(folder: Path, step: int) -> None:
-    index_file(folder, step).write_bytes(b'{"step": \xff\xfe}')
-
-
 def _folder_for_file(folder: Path, step: int) -> None:
     rank_file(folder, step, 1).unlink()
     rank_file(folder, step, 1).mkdir()
 
 
-def _named(name: str) -> Callable[[Path, int], None]:
-    """The whole checkpoint under another name."""
+def _file_for_folder(folder: Path, step: int) -> None:
+    shutil.rmtree(step_folder(folder, step))
+    step_folder(folder, step).write_text("notes")
 
-    def rename(folder: Path, step: int) -> None:
-        step_folder(folder, step).rename(folder / name.replace("STEP", str(step)))
 
-    return rename
+def _named(name: str) -> Break:
+    """Put the whole checkpoint under another name, where 7 stands for the step."""
+    name = name.replace(" and a space", " ")
+    return lambda folder, step: step_folder(folder, step).rename(
+        folder / name.replace("7", str(step))
+    )
 
 
 #: what may be wrong with a step, and how a whole checkpoint is broken in that way
-FLAWS: dict[str, Callable[[Path, int], None]] = {
+FLAWS: dict[str, Break] = {
     "whole": lambda folder, step: None,
     "no index": lambda folder, step: index_file(folder, step).unlink(),
     "an index that is no JSON": _other_index('{"step": STEP, "lengths": [4, 0'),
     "an empty index": _other_index(""),
-    "an index that is no text": _bytes_index,
+    "an index that is no text": lambda folder, step: index_file(folder, step).write_bytes(
+        b'{"step": \xff\xfe}'
+    ),
     "an index that is a list": _other_index("[STEP, 4, 0, 6]"),
     "an index without lengths": _other_index('{"step": STEP}'),
     "an index with a number for the lengths": _other_index('{"step": STEP, "lengths": 3}'),
     "the index of another step": _other_index('{"step": 1, "lengths": [4, 0, 6]}'),
     "a file is missing": lambda folder, step: rank_file(folder, step, 2).unlink(),
-    "a truncated file": _half,
+    "a truncated file": lambda folder, step: checkpoints.halve(rank_file(folder, step, 2)),
     "an empty file": lambda folder, step: os.truncate(rank_file(folder, step, 0), 0),
     "a file of text": lambda folder, step: rank_file(folder, step, 0).write_text("<html></html>\n"),
-    "another length": _longer,
+    "another length": _holding(0, _zeros),
     "lengths swapped": _swapped,
-    "a file that runs code": _torch_file(lambda folder: _RunsCode(str(folder / _MARK))),
-    "a file without a tensor": _torch_file([0.0] * 6 + [1.0]),
+    "a file that runs code": _holding(2, lambda folder: _RunsCode(str(folder / _MARK))),
+    "a file without a tensor": _holding(2, lambda folder: [0.0] * 6 + [1.0]),
     "a folder in place of a file": _folder_for_file,
     "more files than ranks": lambda folder, step: shutil.copy(
         rank_file(folder, step, 0), rank_file(folder, step, 7)
     ),
-    "step-007": _named("step-00STEP"),
-    "step-7.tmp": _named("step-STEP.tmp"),
-    "step-+7": _named("step-+STEP"),
-    "step-7_0": _named("step-STEP_0"),
-    "Step-7": _named("Step-STEP"),
-    "step-7 and a space": _named("step-STEP "),
-    "step-²": _named("step-²"),
-    "step-٣": _named("step-٣"),
-    "old-step-7": _named("old-step-STEP"),
-    "a file for a folder": lambda folder, step: (
-        shutil.rmtree(step_folder(folder, step)),
-        step_folder(folder, step).write_text("notes"),
-    ),
-}
+    "a file for a folder": _file_for_folder,
+} | {
+    name: _named(name)
+    for name in (
+        "step-007", "step-7.tmp", "step-+7", "step-7_0", "Step-7", "step-7 and a space", "step-²",
+        "step-٣", "old-step-7",
+    )
+}  # fmt: skip
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -149,20 +140,19 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
 # what hints ask
 
 
+def _flaws(look: Look) -> dict[int, str]:
+    """What is wrong with each step."""
+    steps = look.inputs[0]["steps"]
+    return {} if steps == NO_FOLDER else dict(map(tuple, steps))
+
+
 def _taken(look: Look) -> str:
     """What is wrong with the step that was returned; "" if the folder has no such step."""
-    steps = look.inputs[0]["steps"]
-    returned = look.got[0]["returned"]
-    return "" if steps == NO_FOLDER else dict(map(tuple, steps)).get(returned, "")
+    return _flaws(look).get(look.returned[0], "")
 
 
 def _took(*words: str):
     return lambda look: any(word in _taken(look) for word in words)
-
-
-def _steps(look: Look) -> list[int]:
-    steps = look.inputs[0]["steps"]
-    return [] if steps == NO_FOLDER else [step for step, flaw in steps if flaw == "whole"]
 
 
 exercise = Exercise(
@@ -205,17 +195,17 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
-            "code ran", lambda look: look.got[0]["code in a file"] != NOT_RUN,
+            "code ran", lambda look: look.differs("code in a file"),
             "A file was loaded that runs code when it is loaded. With weights_only=True torch.load "
             "takes tensors only and refuses the rest.",
         ),
         Hint(
-            "folder changed", lambda look: look.got[0]["folder"] != AS_IT_WAS,
+            "folder changed", lambda look: look.differs("folder"),
             "Something in the folder was changed, made or removed: only look. What lies there may "
             "be the last trace of what happened.",
         ),
         Hint(
-            "no int", lambda look: type(look.got[0]["returned"]) not in (int, type(None)),
+            "no int", lambda look: type(look.returned[0]) not in (int, type(None)),
             "Return the step as an int.",
         ),
         Hint(
@@ -243,24 +233,24 @@ exercise = Exercise(
         ),
         Hint(
             "other names",
-            lambda look: look.got[0]["returned"] is not None and not _taken(look)
-            or any("step-" in flaw or "Step" in flaw for flaw in [_taken(look)]),
+            lambda look: _took("step-", "Step")(look)
+            or look.returned[0] is not None and not _taken(look),
             "No folder here is that step's: step-{step} is a checkpoint's name, step-007 and "
             "step-7.tmp are others.",
         ),
         Hint(
             "zero for none",
-            lambda look: look.expected[0]["returned"] == 0 and look.got[0]["returned"] is None,
+            lambda look: look.wanted[0] == 0 and look.returned[0] is None,
             "Step 0 is a step. `if step:` and `step or None` take it for none: compare with None.",
         ),
         Hint(
-            "not the highest", lambda look: look.got[0]["returned"] in _steps(look),
+            "not the highest", lambda look: _taken(look) == "whole",
             "There is a later one. Are steps compared as numbers? As strings, step-9 comes after "
             "step-10. And does it count as whole with other files beside those of its ranks?",
         ),
         Hint(
             "gave up early",
-            lambda look: look.got[0]["returned"] is None and _steps(look) != [],
+            lambda look: look.returned[0] is None and "whole" in _flaws(look).values(),
             "There is a whole checkpoint, below one that is not: go on looking.",
         ),
     ),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import os
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from distlab.course.lab09_when_it_breaks import checkpoints
+from distlab.course.lab09_when_it_breaks.checkpoints import rank_file
 from distlab.course.lab09_when_it_breaks.file_watch import watched
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import everywhere
 from distlab.exercises.raised import Advice, Raised
 from distlab.processes.payload import ODD_TENSOR, Foreign
 
@@ -31,39 +31,38 @@ ONE_MORE = "a file too many"
 
 
 def _inputs(case: Case) -> list[dict]:
-    lengths, there = case.params["lengths"], case.get("there", "whole")
-    given = {"lengths": lengths, "seed": case.number(2**31), "there": there}
-    return [given for _ in range(case.size)]
+    given = {
+        "lengths": case.params["lengths"],
+        "seed": case.number(2**31),
+        "there": case.get("there", "whole"),
+    }
+    return [given] * case.size
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    import torch
+
+    lengths, there = inputs["lengths"], inputs["there"]
     with checkpoints.temporary_folder() as base:
-        folder, there = base / "run 1", inputs["there"]
+        folder = base / "run 1"
         if there != "no folder":
             checkpoints.lay_down(folder, 3, [2, 2], seed=99)  # an older step, which nobody asks for
-            if there != "no step":
-                checkpoints.lay_down(folder, STEP, inputs["lengths"], inputs["seed"])
-            if there == ONE_MORE:
-                _leave_one(folder, len(inputs["lengths"]))
-            if there == "no index":
-                checkpoints.index_file(folder, STEP).unlink()
+        if there not in ("no folder", "no step"):
+            checkpoints.lay_down(folder, STEP, lengths, inputs["seed"], whole=there != "no index")
+        if there == ONE_MORE:
+            torch.save(torch.full((3,), 9.0), rank_file(folder, STEP, len(lengths)))
         if there in NOTHING:
             return _asked_in_vain(function, rank, size, str(folder))
         with watched(folder) as deeds:
             loaded = function(rank, size, str(folder), STEP)
-            opened = sorted({_rank_of(deed.path) for deed in deeds} - {None})
+            paths = {deed.path for deed in deeds}
+        files = [path for path in paths if Path(path).parent.name == f"step-{STEP}"]
+        opened = sorted({*map(checkpoints.rank_of, files)} - {None})
         return {
             "returned": loaded,
-            "files opened in vain": _in_vain(opened, inputs["lengths"], rank, size),
+            "files opened in vain": _in_vain(opened, lengths, rank, size),
             **_storage(function, rank, size, folder, loaded),
         }
-
-
-def _leave_one(folder: Path, rank: int) -> None:
-    """The file of a rank that the index does not tell of."""
-    import torch
-
-    torch.save(torch.full((3,), 9.0), checkpoints.rank_file(folder, STEP, rank))
 
 
 def _asked_in_vain(function, rank: int, size: int, folder: str) -> dict[str, str]:
@@ -78,17 +77,14 @@ def _asked_in_vain(function, rank: int, size: int, folder: str) -> dict[str, str
     return {"exception": "none"}
 
 
-def _rank_of(path: str) -> int | None:
-    """The rank whose file of the step this is."""
-    found = re.fullmatch(r"rank-(\d+)\.pt", os.path.basename(path))
-    inside = os.path.basename(os.path.dirname(path)) == f"step-{STEP}"
-    return int(found[1]) if found and inside else None
+def _share(n: int, rank: int, size: int) -> tuple[int, int]:
+    """Where a rank's elements begin and end."""
+    return rank * n // size, (rank + 1) * n // size
 
 
 def _in_vain(opened: list[int], lengths: list[int], rank: int, size: int) -> list[int]:
     """The files among them in which none of a rank's elements lie."""
-    total = sum(lengths)
-    begin, end = rank * total // size, (rank + 1) * total // size
+    begin, end = _share(sum(lengths), rank, size)
     starts = np.cumsum([0, *lengths])
     return [
         other
@@ -116,7 +112,7 @@ def _later(function, rank: int, size: int, folder: Path) -> bool:
 
     checkpoints.lay_down(folder, LATER, BY_MANY, seed=97)
     flat = checkpoints.flat_of(BY_MANY, 97)
-    begin, end = rank * len(flat) // size, (rank + 1) * len(flat) // size
+    begin, end = _share(len(flat), rank, size)
     loaded = function(rank, size, str(folder), LATER)
     if not isinstance(loaded, torch.Tensor) or loaded.shape != (end - begin,):
         return False
@@ -130,10 +126,13 @@ def _later(function, rank: int, size: int, folder: Path) -> bool:
 def _looks_like(look: Look, part) -> bool:
     """Did each rank return part(flat, rank, size) of the whole, and is that not what was asked?"""
     flat = checkpoints.flat_of(look.case.params["lengths"], look.inputs[0]["seed"])
-    parts = [part(flat, rank, look.size) for rank in look.ranks]
-    pairs = list(zip(parts, (got.get("returned") for got in look.got), strict=True))
-    return not look.same([w["returned"] for w in look.expected], [p for p, _ in pairs]) and all(
-        look.same(np.asarray(p), got) for p, got in pairs
+    return everywhere(look, [part(flat, rank, look.size) for rank in look.ranks])
+
+
+def _as_saved(look: Look) -> bool:
+    lengths = look.case.params["lengths"]
+    return _looks_like(
+        look, lambda flat, rank, size: flat[sum(lengths[:rank]) : sum(lengths[: rank + 1])]
     )
 
 
@@ -156,10 +155,6 @@ def _dropped(flat: np.ndarray, rank: int, size: int) -> np.ndarray:
 def _of_odd_type(got: Any) -> bool:
     """Is it a tensor of a type that NumPy does not have, such as bfloat16?"""
     return isinstance(got, Foreign) and got.type_name.startswith(f"{ODD_TENSOR}dtype ")
-
-
-def _is_asked_in_vain(look: Look) -> bool:
-    return look.case.get("there", "whole") in NOTHING
 
 
 def _counts(raised: Raised) -> bool:
@@ -209,7 +204,7 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
-            "another exception", _is_asked_in_vain,
+            "another exception", lambda look: look.case.get("there") in NOTHING,
             "There is nothing to load here: no such folder, no such step, or a step without its "
             "index, which is no checkpoint. Say so with FileNotFoundError. (open raises it by "
             "itself.)",
@@ -217,15 +212,12 @@ exercise = Exercise(
         Hint(
             "not a tensor",
             lambda look: any(
-                not isinstance(got["returned"], np.ndarray) and not _of_odd_type(got["returned"])
-                for got in look.got),
+                not isinstance(got, np.ndarray) and not _of_odd_type(got) for got in look.returned
+            ),
             "Return a tensor, on every rank: torch.empty(0) where nothing falls to it.",
         ),
         Hint(
-            "as it was saved",
-            lambda look: _looks_like(look, lambda flat, rank, size: np.split(
-                flat, np.cumsum(look.case.params["lengths"])[:-1])[rank]
-                if rank < len(look.case.params["lengths"]) else flat[:0]),
+            "as it was saved", _as_saved,
             "These are the pieces as they were saved. Now there are `size` ranks: where a piece "
             "begins and ends has to be worked out anew.",
         ),
@@ -241,31 +233,32 @@ exercise = Exercise(
             "Every rank returned the whole tensor: return this rank's piece alone.",
         ),
         Hint(
-            "files in vain", lambda look: any(got["files opened in vain"] for got in look.got),
+            "files in vain", lambda look: any(look.left("files opened in vain")),
             "A rank opened files in which none of its elements lie: with a thousand ranks that is "
             "a thousand times the traffic. The lengths in the index say which files it needs; a "
             "file of length 0 is needed by nobody.",
         ),
         Hint(
-            "shared storage", lambda look: any(got["storage"] == SHARED for got in look.got),
+            "shared storage", lambda look: SHARED in look.left("storage"),
             "The piece is a view of a larger tensor, which stays in memory as long as the piece "
             "does: copy it (clone).",
         ),
         Hint(
             "kept between calls",
-            lambda look: any(got["result of a second call"] == OF_FIRST for got in look.got),
+            lambda look: OF_FIRST in look.left("result of a second call"),
             "Two calls gave one and the same tensor: whoever changes one changes both.",
         ),
         Hint(
             "shape or dtype", lambda look: any(
-                _of_odd_type(got["returned"]) or got["returned"].ndim != 1
-                or got["returned"].dtype != np.float32 for got in look.got),
+                _of_odd_type(got) or got.ndim != 1 or got.dtype != np.float32
+                for got in look.returned
+            ),
             "Return a 1-D float32 tensor.",
         ),
         Hint(
             "another checkpoint",
-            lambda look: all(map(look.same, look.wanted, look.returned)) and any(
-                got["result of a second call"] == OF_LATER for got in look.got),
+            lambda look: not look.differs("returned")
+            and OF_LATER in look.left("result of a second call"),
             f"Another step of the same folder, which {len(BY_MANY)} ranks have saved, is not "
             "loaded as it should be. Does each call read the index of its own step? And is each "
             "file found by its rank's number? In a sorted list of names rank-10.pt stands before "

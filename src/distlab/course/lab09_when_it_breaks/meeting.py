@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
+from unittest import mock
 
 from distlab.course.lab09_when_it_breaks import shifted_clock
 from distlab.exercises.numpy_ints import as_plain
@@ -92,7 +93,7 @@ class Meeting:
         everybody = range(workers)
         self._groups = [[w] for w in everybody] if TCP in store else [list(everybody)]
         self._hosts: list[tuple[int, Connection]] = []
-        with _environment(_RESOLVER):
+        with mock.patch.dict(os.environ, _RESOLVER):
             try:
                 for group in self._groups:
                     shift = APART * group[0] if clocks_differ else 0.0
@@ -178,20 +179,6 @@ class Meeting:
 
     def __exit__(self, *exc) -> None:
         self.end()
-
-
-@contextlib.contextmanager
-def _environment(changes: dict[str, str]):
-    before = {name: os.environ.get(name) for name in changes}
-    os.environ.update(changes)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def lacking(answers: Sequence[Answer | None]) -> bool:

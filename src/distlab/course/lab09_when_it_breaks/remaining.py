@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.traffic import silent
 from distlab.rank.sharing import among_ranks
 
 _NAMES = ("n", "epoch", "seed", "done")
-LIST, EACH_ONCE, FAIR = "a list of ints", "each once", "as equal as can be"
-UNTOUCHED, SAME = "as they were", "the same"
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, str]:
@@ -32,30 +30,29 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, s
         torch.rand(3)
         again = function(*values, rank, size)
         wrong = _not_ints(mine)
-        listed = None if wrong else [int(index) for index in mine]
         return {
-            "list": listed,
-            "kind": wrong or LIST,
+            "list": None if wrong else mine,
+            "kind": wrong or "a list of ints",
             "untouched": untouched,
             "again": repr(mine) == repr(again),
         }
 
     told = among_ranks("remaining", rank, size, ask)
-    mine = told[rank] or {"kind": "nothing", "untouched": True, "again": True}
+    mine = told[rank]
     facts = {
         "returned": mine["kind"],
-        "global generators": UNTOUCHED if mine["untouched"] else "drawn from or seeded",
-        "result of a second call": SAME if mine["again"] else "another one",
+        "global generators": "as they were" if mine["untouched"] else "drawn from or seeded",
+        "result of a second call": "the same" if mine["again"] else "another one",
     }
-    if any(one is None or one["list"] is None for one in told):
+    lists = [one and one["list"] for one in told]
+    if None in lists:
         names = "indices of all ranks", "lengths of the lists", "indices in their order"
         return facts | dict.fromkeys(names, "not asked")
-    lists = [one["list"] for one in told]
     lengths = [len(some) for some in lists]
-    even = max(lengths) - min(lengths) <= 1
+    fair = "as equal as can be" if max(lengths) - min(lengths) <= 1 else ""
     return facts | {
         "indices of all ranks": _coverage(_rest(*values), lists),
-        "lengths of the lists": FAIR if even else f"{min(lengths)} to {max(lengths)}",
+        "lengths of the lists": fair or f"{min(lengths)} to {max(lengths)}",
         "indices in their order": sorted(index for some in lists for index in some),
     }
 
@@ -90,22 +87,16 @@ def _coverage(rest: list[int], lists: list[list[int]]) -> str:
     missing = sum(index not in counts for index in rest)
     done = sum(index not in set(rest) for index in counts)
     twice = sum(count > 1 for count in counts.values())
-    told = [
-        f"{number} {what}"
-        for number, what in ((missing, "missing"), (done, "done before"), (twice, "more than once"))
-        if number
-    ]
-    return " and ".join(told) or EACH_ONCE
+    numbers = {"missing": missing, "done before": done, "more than once": twice}
+    return " and ".join(f"{n} {what}" for what, n in numbers.items() if n) or "each once"
 
 
-def _left(name: str, right: str):
-    """A hint's `shows`: did some rank leave something else than what is right under this name?"""
-    return lambda look: any(got[name] not in (right, "not asked") for got in look.got)
-
-
-def _covers(look: Look, *words: str, without: str = "nothing") -> bool:
-    told = [got["indices of all ranks"] for got in look.got]
-    return any(all(word in one for word in words) and without not in one for one in told)
+def _covers(*words: str, without: str = "nothing"):
+    """A hint's `shows`: are the indices of all ranks told of in all these words?"""
+    return lambda look: any(
+        all(word in told for word in words) and without not in told
+        for told in look.left("indices of all ranks")
+    )
 
 
 exercise = Exercise(
@@ -126,48 +117,48 @@ exercise = Exercise(
     rules=(silent("remaining", "each rank works its list out by itself"),),
     hints=(
         Hint(
-            "no list of ints", _left("returned", LIST),
+            "no list of ints", lambda look: look.differs("returned"),
             "Return a list of plain ints: .tolist() makes one of a tensor.",
         ),
         Hint(
-            "global generator", _left("global generators", UNTOUCHED),
+            "global generator", lambda look: look.differs("global generators"),
             "The global generators are not as they were: whoever trains draws dropout and "
             "augmentation from them. A torch.Generator of your own, seeded with seed + epoch, "
             "disturbs nobody.",
         ),
         Hint(
-            "another result", _left("result of a second call", SAME),
+            "another result", lambda look: look.differs("result of a second call"),
             "The same call gave another result the second time: the order depends on something "
             "besides the arguments.",
         ),
         Hint(
-            "another order", lambda look: _covers(look, "missing", "done before"),
+            "another order", _covers("missing", "done before"),
             "Samples that had been trained on come again, and others are missing. Was the order "
             "drawn as the docstring says, seeded with seed + epoch, and for all n samples? And are "
             "the first `done` of that order left out, whoever had trained on them?",
         ),
         Hint(
-            "begins again", lambda look: _covers(look, "done before"),
+            "begins again", _covers("done before"),
             "Samples come again that had been trained on in this epoch: the first `done` of the "
             "order are behind you.",
         ),
         Hint(
-            "padded", lambda look: _covers(look, "more than once", without="missing"),
+            "padded", _covers("more than once", without="missing"),
             "Some samples come twice: lists were filled up to equal lengths. Here they may differ "
             "by one instead.",
         ),
         Hint(
-            "ranks disagree", lambda look: _covers(look, "missing", "more than once"),
+            "ranks disagree", _covers("missing", "more than once"),
             "Some samples come twice and others not at all: the ranks did not divide the same "
             "list in the same way.",
         ),
         Hint(
-            "dropped", lambda look: _covers(look, "missing"),
+            "dropped", _covers("missing"),
             "Samples are missing. What is left over when `size` does not divide the rest belongs "
             "to somebody, and `done` counts the samples of all ranks together.",
         ),
         Hint(
-            "unequal lengths", _left("lengths of the lists", FAIR),
+            "unequal lengths", lambda look: look.differs("lengths of the lists"),
             "The lists' lengths differ by more than one. Deal the rest out like cards: every "
             "size-th of what remains, beginning with the rank's own.",
         ),

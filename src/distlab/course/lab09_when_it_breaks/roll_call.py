@@ -26,10 +26,6 @@ LONG_AFTER = "after the last call"
 LOST = "What several read, add to and write back loses what another has written meanwhile."
 
 
-def _inputs(case: Case) -> list[dict]:
-    return [case.params for _ in range(case.size)]
-
-
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
     """Rank 0 starts the workers and holds the roll calls; each rank reports for one worker."""
     found = rounds.held_by_rank_0(
@@ -197,7 +193,7 @@ def _only_behind_absent(look: Look) -> bool:
 
 exercise = Exercise(
     points=3,
-    make=_inputs,
+    make=lambda case: [dict(case.params)] * case.size,
     call=_call,
     calls=True,
     forks=True,

@@ -141,7 +141,7 @@ def _made(name: str, rank: int, size: int, odd: int, seed: int) -> list:
     if name == "more and less":  # the mean over the ranks is the value of a rank in the middle
         base[0][0, 0] = 8.0 + rank - (size - 1) / 2
         return base
-    return _different(name, base, differs, generator)
+    return _different(base, generator)[name][differs]
 
 
 def _equal(name: str, base: list, differs: bool, generator) -> list:
@@ -174,51 +174,48 @@ def _equal(name: str, base: list, differs: bool, generator) -> list:
     ]
 
 
-def _different(name: str, base: list, odd: bool, generator) -> list:
-    """What the odd rank holds, or what all others do."""
+def _different(base: list, generator) -> dict[str, tuple[list, list]]:
+    """What most ranks hold in each situation, and what the odd one does."""
     import torch
 
-    # the last tensor, where it alone differs: on all other ranks and on the odd one
-    last = {
-        "empty shape": (torch.empty(0, 3), torch.empty(0)),
-        "scalar or not": (torch.tensor(1.5), torch.tensor([1.5])),
-        "dtype": (torch.zeros(4).half(), torch.zeros(4)),
-        "dtype of one width": (torch.zeros(4).half(), torch.zeros(4).bfloat16()),
+    first, *others = base
+
+    def put(number: float, dtype: torch.dtype = torch.float32) -> list:
+        """`base` with another number, or with other bits, at one place."""
+        changed = first.clone()
+        changed.view(dtype)[2, 1] = number
+        return [changed, *others]
+
+    bits = first.view(torch.int32)[2, 1].item()
+    swapped = first.flatten()[[11, *range(1, 11), 0]].reshape(3, 4)
+    row = torch.randn(22, generator=generator)
+    cut = torch.randn(13, generator=generator)
+    large = torch.randn(LARGE, generator=generator)
+    more = torch.cat([large[:-1], large[-1:] + 1])
+    double = torch.randn(3, generator=generator).double()
+    flipped = (double.view(torch.int64) ^ torch.tensor([0, 1, 0])).view(torch.float64)
+    whole, half = torch.tensor([2**62, -(2**60)]), torch.zeros(4).half()
+    return {
+        "last bit": (base, put(bits ^ 1, torch.int32)),
+        "minus zero": (put(0.0), put(-0.0)),
+        "another NaN": (put(0x7FC00000, torch.int32), put(0x7FC00001, torch.int32)),
+        "swapped elements": (base, [swapped, *others]),
+        "swapped tensors": ([first, first + 1], [first + 1, first]),
+        # 1112, if nothing stands between the lengths, and 112
+        "shape": ([row.reshape(1, 11, 2), *others], [row.reshape(11, 1, 2), *others]),
+        "cut elsewhere": ([*cut.split([1, 12])], [*cut.split([11, 2])]),
+        "empty shape": ([*base, torch.empty(0, 3)], [*base, torch.empty(0)]),
+        "scalar or not": ([*base, torch.tensor(1.5)], [*base, torch.tensor([1.5])]),
+        "dtype": ([*base, half], [*base, torch.zeros(4)]),
+        "dtype of one width": ([*base, half], [*base, torch.zeros(4).bfloat16()]),
+        "one more": (base, [*base, torch.ones(2)]),
+        "one more, empty": (base, [*base, torch.empty(0)]),
+        "nothing on one rank": ([first, first + 1], []),
+        "last of many": ([large], [more]),
+        "two and two": (base, put(first[2, 1].item() + 1)),
+        "last bit of a double": ([*base, double], [*base, flipped]),
+        "last bit of a large int": ([*base, whole], [*base, whole + torch.tensor([0, 1])]),
     }
-    if name in last:
-        return [*base, last[name][odd]]
-    first = base[0]
-    bits = first.view(torch.int32)
-    if name == "last bit":
-        bits[1, 1] ^= int(odd)
-    elif name == "minus zero":
-        first[2, 1] = -0.0 if odd else 0.0
-    elif name == "another NaN":
-        bits[2, 1] = 0x7FC00000 + odd
-    elif name == "swapped elements" and odd:
-        first[0, 0], first[2, 3] = first[2, 3].item(), first[0, 0].item()
-    elif name == "swapped tensors":
-        return [first + 1, first] if odd else [first, first + 1]
-    elif name == "nothing on one rank":
-        return [] if odd else [first, first + 1]
-    elif name == "shape":  # 1112, if nothing stands between the lengths
-        shape = (11, 1, 2) if odd else (1, 11, 2)
-        base[0] = torch.randn(22, generator=generator).reshape(shape)
-    elif name == "cut elsewhere":  # 112, in the same way
-        return [*torch.randn(13, generator=generator).split([11, 2] if odd else [1, 12])]
-    elif name == "last of many":
-        base = [torch.randn(LARGE, generator=generator)]
-        base[0][-1] += int(odd)
-    elif name == "two and two":
-        first[0, 0] += int(odd)
-    elif name == "last bit of a double":
-        base.append(torch.randn(3, generator=generator).double())
-        base[-1].view(torch.int64)[1] ^= int(odd)
-    elif name == "last bit of a large int":
-        base.append(torch.tensor([2**62, -(2**60) + odd]))
-    elif name.startswith("one more") and odd:
-        base.append(torch.empty(0) if "empty" in name else torch.ones(2))
-    return base
 
 
 # traffic

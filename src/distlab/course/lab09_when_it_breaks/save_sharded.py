@@ -21,12 +21,6 @@ from typing import Any
 import numpy as np
 
 from distlab.course.lab09_when_it_breaks import checkpoints
-from distlab.course.lab09_when_it_breaks.checkpoints import (
-    index_file,
-    rank_file,
-    rank_of,
-    step_folder,
-)
 from distlab.course.lab09_when_it_breaks.file_watch import Deed, watched
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
@@ -34,11 +28,10 @@ from distlab.rank.sharing import among_ranks, meet
 
 OVERHEAD = 8192  # bytes that a file may have beyond those of its piece
 DELAY = 0.25  # seconds by which one rank is later than the others
-OTHER_STEP, CRASHED_STEP = 1, 2
 GROWTH = 64 << 10  # bytes to which the files of the rank may grow whose save is to fail
 PATIENCE = 2.0  # seconds that the others have when the failing rank is done
 LONGEST = 8.0  # seconds after which a save that was to fail is ended
-WHOLE, MISSING, THERE, NOT_YET = "as it should be", "missing", "there", "not there yet"
+MISSING, THERE = "missing", "there"
 IN_PLACE, FROM_OUTSIDE = "in place, byte by byte", "from outside of the given folder"
 AS_THEY_WERE, REFUSES = "as they were", "one that torch.load refuses"
 INDEX = "index.json"
@@ -70,8 +63,8 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
     with checkpoints.temporary_folder() as own:
         folder = Path(among_ranks("folder", rank, size, lambda: str(own))[0])  # rank 0's, for all
         if rank == 0:
-            checkpoints.lay_down(folder, OTHER_STEP, [2, 3], seed=99)
-            checkpoints.lay_down(folder, CRASHED_STEP, [2, 3], seed=98, whole=False)
+            checkpoints.lay_down(folder, 1, [2, 3], seed=99)
+            checkpoints.lay_down(folder, 2, [2, 3], seed=98, whole=False)  # its save crashed
             _leave(folder, inputs)
         together("laid down")
         found = {}
@@ -87,13 +80,13 @@ def _leave(folder: Path, inputs: dict) -> None:
     """What a crashed save has left of the step that is saved first."""
     lengths, step, left = inputs["lengths"], inputs["step"], inputs["left"]
     if left == "a folder":
-        step_folder(folder, step).mkdir()
+        checkpoints.step_folder(folder, step).mkdir()
     if left in ("whole files", "halves"):
         # complete files of an older run with as many ranks, and of one rank more
         checkpoints.lay_down(folder, step, [*lengths, 3], seed=98, whole=False)
     if left == "halves":
         for rank in range(len(lengths)):
-            checkpoints.halve(rank_file(folder, step, rank))
+            checkpoints.halve(checkpoints.rank_file(folder, step, rank))
 
 
 def _piece(rank: int, inputs: dict, number: int):
@@ -134,7 +127,7 @@ def _save(
     before = _others(folder, step)
     late = inputs["turn"] % size
     slow = 1 + inputs["turn"] % (size - 1) if size > 1 else 0  # one that rank 0 waits for
-    index, seen = index_file(folder, step), []
+    index, seen = checkpoints.index_file(folder, step), []
 
     def dawdle() -> None:
         """Give the others the time to go ahead without this rank."""
@@ -150,12 +143,12 @@ def _save(
         at_return = index.exists()
     found = {
         "returned": returned,
-        "index at the return": THERE if at_return else NOT_YET,
+        "index at the return": THERE if at_return else "not there yet",
         "index before this rank's file": "there already" if any(seen) else "none",
         "files of other ranks": _of_others(deeds, rank),
     }
     together(f"saved {number}")
-    found |= _file(rank_file(folder, step, rank), piece)
+    found |= _file(checkpoints.rank_file(folder, step, rank), piece)
     if rank == 0:
         found["index"] = _read(index)
         found["writing of the index"] = _manner(deeds, index)
@@ -168,7 +161,7 @@ def _others(folder: Path, step: int) -> dict[str, dict[str, bytes]]:
     """What all other steps hold. Not what else lies in the folder: other ranks may be at work
     already, in this step's folder and with temporary files beside it.
     """
-    own = step_folder(folder, step)
+    own = checkpoints.step_folder(folder, step)
     steps = [path for path in folder.iterdir() if re.fullmatch(r"step-\d+", path.name)]
     return {path.name: checkpoints.content(path) for path in steps if path != own}
 
@@ -176,7 +169,7 @@ def _others(folder: Path, step: int) -> dict[str, dict[str, bytes]]:
 def _of_others(deeds: list[Deed], rank: int) -> str:
     """Which other ranks' files this one has written; the index is rank 0's."""
     wrote = {os.path.basename(deed.path) for deed in deeds if deed.what != "read"}
-    writers = {name: 0 if name == INDEX else rank_of(name) for name in wrote}
+    writers = {name: 0 if name == INDEX else checkpoints.rank_of(name) for name in wrote}
     found = sorted(name for name, writer in writers.items() if writer not in (None, rank))
     return f"{' and '.join(found)} written by this rank" if found else "left to them"
 
@@ -224,7 +217,7 @@ def _fail(function, rank: int, size: int, inputs: dict, folder: Path) -> dict[st
     """
     from distlab.rank import child_process
 
-    fails, index = rank == inputs["fails"], index_file(folder, inputs["step"])
+    fails, index = rank == inputs["fails"], checkpoints.index_file(folder, inputs["step"])
     ended = folder.parent / f"{folder.name}-failed"
     with child_process.Process(
         lambda: _save_in_vain(function, rank, size, inputs, folder)
