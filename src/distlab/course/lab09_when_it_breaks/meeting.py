@@ -212,6 +212,19 @@ def _serve(
     if shift:
         function = shifted_clock.install(shift, function)
     made = _store(store, connection.recv())
+    # what calls need is imported now: it takes longer than there is from here to the first of them
+    from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
+    from distlab.rank import exceptions
+
+    def seen(worker: int):
+        """The store as a worker sees it. Were it equally slow for all, no worker would overtake
+        another between two operations.
+        """
+        if store not in SLOWED:
+            return made
+        seconds = slowness if worker % 2 == (store != SLOW) else slowness / 10
+        return SlowStore(made, seconds, only_writing=store == SLOW_WRITERS)
+
     connection.send("connected")
     lock = threading.Lock()
 
@@ -225,8 +238,7 @@ def _serve(
         except (EOFError, OSError):
             return
         for worker, call in calls.items():
-            seen = _as_slow(store, made, worker, slowness)
-            args = (call, start, function, seen, worker, tell)
+            args = (call, start, function, seen(worker), worker, tell, exceptions.describe)
             if len(workers) == 1:
                 _make(*args)
             else:
@@ -245,26 +257,12 @@ def _store(kind: str, port: int):
     return dist.PrefixStore("job-7", made) if kind.startswith("PrefixStore") else made
 
 
-def _as_slow(kind: str, made, worker: int, slowness: float):
-    """The store as a worker sees it. Were it equally slow for all, no worker would overtake another
-    between two operations.
-    """
-    if kind not in SLOWED:
-        return made
-    from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
-
-    slow = worker % 2 == (kind != SLOW)
-    return SlowStore(made, slowness if slow else slowness / 10, only_writing=kind == SLOW_WRITERS)
-
-
-def _make(call: Call, start: float, function, store, worker: int, tell) -> None:
-    from distlab.rank import exceptions
-
+def _make(call: Call, start: float, function, store, worker: int, tell, describe) -> None:
     value, error = None, None
     time.sleep(max(start + call.at - _now(), 0.0))
     called = _now()
     try:
         value = as_plain(function(store, *call.args))
     except (Exception, SystemExit, KeyboardInterrupt) as raised:
-        error = exceptions.describe(raised)
+        error = describe(raised)
     tell(worker, called, _now(), payload.encode(value, arrays=False), error)
