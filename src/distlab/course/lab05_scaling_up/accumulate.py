@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from distlab.exercises import hints
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import holds_a_number
 from distlab.rank import world
-from distlab.rank.models import in_ddp
+from distlab.rank.models import gradients, in_ddp, linear, parameters
 
 _FEATURES, _OUTPUTS = 6, 3
 
@@ -75,21 +75,12 @@ class _Passes:
 
 def _watched(weights, passes: _Passes):
     """A small network that tells `passes` what it goes through."""
-    import torch
     from torch import nn
 
     class Watched(nn.Module):
         def __init__(self):
             super().__init__()
-            first, bias, second, other = weights
-            self.layers = nn.Sequential(
-                nn.Linear(*first.shape[::-1]), nn.Tanh(), nn.Linear(*second.shape[::-1])
-            ).to(first.dtype)
-            with torch.no_grad():
-                for parameter, value in zip(
-                    self.layers.parameters(), (first, bias, second, other), strict=True
-                ):
-                    parameter.copy_(value)
+            self.layers = nn.Sequential(linear(*weights[:2]), nn.Tanh(), linear(*weights[2:]))
 
         def forward(self, inputs):
             outputs = self.layers(inputs)
@@ -124,15 +115,15 @@ def _accumulate(function, rank, size, inputs):
         last = _of_last_alone(model, batches, loss_fn)
         loss_fn(model(batches[0][0]), batches[0][1]).backward()
     passes.clear()
-    before = _gradients(model)
+    before = gradients(model.parameters())
     returned = function(model, batches, loss_fn)
     return {
-        "gradients": _gradients(model),
+        "gradients": gradients(model.parameters()),
         "returned": returned,
         "forward passes": sorted(passes.forward),
         "number of backward passes": passes.backward,
         "number of graphs held at once": passes.most_alive,
-        "parameters": [p.detach().clone() for p in model.parameters()],
+        "parameters": parameters(model),
         "model": "synchronising" if model.require_backward_grad_sync else "not synchronising",
         # the same whatever the function did, and so never wrong: hints compare with them
         "before": before,
@@ -140,16 +131,12 @@ def _accumulate(function, rank, size, inputs):
     }
 
 
-def _gradients(model) -> list:
-    return [None if p.grad is None else p.grad.clone() for p in model.parameters()]
-
-
 def _of_last_alone(model, batches, loss_fn) -> list:
     """What the last micro-batch alone adds to the gradients: a hint wants to know."""
     inputs, targets = batches[-1]
     share = len(inputs) / sum(len(x) for x, _ in batches)
     (loss_fn(model(inputs), targets) * share).backward()
-    return _gradients(model)
+    return gradients(model.parameters())
 
 
 # rules and hints
@@ -160,13 +147,9 @@ def _reduced(look: Look, rank: int) -> list:
     return [e for e in look.records[rank].events if e.op == "all_reduce" and e.internal]
 
 
-def _bytes_of_gradients(look: Look) -> int:
-    return sum(g.nbytes for g in look.expected[0]["gradients"])
-
-
 def _times_reduced(look: Look) -> list[float]:
     """How often each rank's gradients went through DDP's all-reduce."""
-    whole = _bytes_of_gradients(look)
+    whole = sum(g.nbytes for g in look.asked("gradients")[0])
     return [sum(e.nbytes for e in _reduced(look, rank)) / whole for rank in look.ranks]
 
 
@@ -185,49 +168,36 @@ def _each_bucket_once(look: Look) -> str | None:
     return None
 
 
-def _gradients_are(look: Look, gradients: list[list[np.ndarray]]) -> bool:
+def _gradients_are(look: Look, wrong: list[list[np.ndarray]]) -> bool:
     """Did every rank end with these gradients, and are they not the right ones?"""
     return all(
-        look.same(gradients[r], look.got[r]["gradients"])
-        and not look.same(gradients[r], look.expected[r]["gradients"])
-        for r in look.ranks
+        look.same(wrong[rank], got) and not look.same(wrong[rank], want)
+        for rank, (want, got) in enumerate(look.pairs("gradients"))
     )
 
 
 def _scaled(look: Look, factor: float) -> bool:
-    return _gradients_are(
-        look, [[g * factor for g in look.expected[r]["gradients"]] for r in look.ranks]
-    )
+    return _gradients_are(look, [[g * factor for g in want] for want in look.asked("gradients")])
 
 
 def _sizes(look: Look) -> list[int]:
     return [len(x) for x in look.inputs[0]["inputs"]]
 
 
-def _returned(look: Look, pick) -> bool:
-    got = [look.got[r]["returned"] for r in look.ranks]
-    return all(isinstance(g, float) for g in got) and pick(got)
-
-
 def _unequal(look: Look) -> bool:
     return len(set(_sizes(look))) > 1
 
 
-def _right_but(look: Look, *names: str) -> bool:
-    """Is all right but these?"""
-    return all(
-        look.same(want, look.got[r][name])
-        for r in look.ranks
-        for name, want in look.expected[r].items()
-        if name not in names
-    )
+def _one_for_all(losses: list) -> bool:
+    """Did all ranks return the same loss?"""
+    floats = all(isinstance(loss, float) for loss in losses)
+    return floats and max(losses) - min(losses) < 1e-6 * max(map(abs, losses))
 
 
 _HINTS = (
     Hint(
         "nothing returned",
-        lambda look: all(look.got[r]["returned"] is None for r in look.ranks)
-        and _right_but(look, "returned"),
+        lambda look: hints.NOTHING.shows(look) and look.right_but("returned"),
         "The gradients are right. Return the mean loss too.",
     ),
     Hint(
@@ -268,16 +238,13 @@ _HINTS = (
     ),
     Hint(
         "gradients missing",
-        lambda look: any(None in look.got[r]["gradients"] for r in look.ranks),
+        lambda look: any(None in found for found in look.left("gradients")),
         "Parameters have no gradient when the function returns: they are what it is called for, "
         "and the caller takes the step.",
     ),
     Hint(
         "stepped",
-        lambda look: any(
-            not look.same(look.expected[r]["parameters"], look.got[r]["parameters"])
-            for r in look.ranks
-        ),
+        lambda look: look.differs("parameters"),
         "The parameters have changed: leave the step to the caller.",
     ),
     Hint(
@@ -290,9 +257,8 @@ _HINTS = (
     Hint(
         "gradients from before",
         lambda look: _gradients_are(look, [
-            [g + b for g, b in zip(look.expected[r]["gradients"], look.expected[r]["before"],
-                                   strict=True)]
-            for r in look.ranks
+            [g + b for g, b in zip(want["gradients"], want["before"], strict=True)]
+            for want in look.expected
         ]),
         "What backward() had left in .grad before this call is still in there: backward() adds to "
         "it. Clear the gradients first.",
@@ -300,21 +266,21 @@ _HINTS = (
     Hint(
         "cleared between",
         lambda look: len(_sizes(look)) > 1
-        and _gradients_are(look, [look.expected[r]["last"] for r in look.ranks]),
+        and _gradients_are(look, look.asked("last")),
         "Only the last micro-batch is in the gradients: clear them once, before the first one, not "
         "in the loop.",
     ),
     Hint(
         "reduced too early",
-        lambda look: look.size > 1 and _right_but(look, "gradients", "returned")
-        and not look.same(look.got[0]["gradients"], look.got[1]["gradients"]),
+        lambda look: look.size > 1 and look.right_but("gradients", "returned")
+        and not look.same(*look.left("gradients")[:2]),
         "The ranks end with different gradients: what backward() added after DDP's all-reduce has "
         "stayed on its own rank. It is the last micro-batch, not an earlier one, that goes through "
         "the model outside no_sync().",
     ),
     Hint(
         "mean of means",
-        lambda look: _unequal(look) and _right_but(look, "gradients", "returned"),
+        lambda look: _unequal(look) and look.right_but("gradients", "returned"),
         "With micro-batches of equal size this may be right. Here they are unequal, and each "
         "sample has to count the same: how many of all samples does a micro-batch hold? (It is a "
         "pair of inputs and targets, so its own len is 2.)",
@@ -327,29 +293,25 @@ _HINTS = (
     ),
     Hint(
         "tensor for float",
-        lambda look: any(
-            holds_a_number(look.got[r]["returned"]) for r in look.ranks
-        ) and _right_but(look, "returned"),
+        lambda look: any(map(hints.holds_a_number, look.returned)) and look.right_but("returned"),
         "The gradients are right. The loss is to be a plain float: .item() makes one of a tensor "
         "that holds a single value (and lets go of its graph).",
     ),
     Hint(
         "mean over ranks",
-        lambda look: look.size > 1 and _right_but(look, "returned") and _returned(
-            look, lambda got: max(got) - min(got) < 1e-6 * max(map(abs, got))
-        ),
+        lambda look: look.size > 1 and look.right_but("returned") and _one_for_all(look.returned),
         "The gradients are right. The loss is the same on every rank: this rank's own is asked "
         "for.",
     ),
     Hint(
         "another loss",
-        lambda look: _right_but(look, "returned"),
+        lambda look: look.right_but("returned"),
         "The gradients are right, and the loss is not: it is the mean over all samples of all "
         "micro-batches of this rank, before anything is scaled twice or left out.",
     ),
     Hint(
         "wrong scale",
-        lambda look: _right_but(look, "gradients", "returned"),
+        lambda look: look.right_but("gradients", "returned"),
         "The passes and the traffic are right, the gradients are not: look at the factor that each "
         "micro-batch's loss is multiplied by, and at when the gradients are cleared.",
     ),

@@ -7,8 +7,11 @@ the size that it is given, and several of them are under way at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance, counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
@@ -135,18 +138,15 @@ def _members(look: Look, rank: int) -> list[int]:
     return next(ranks for ranks in groups if rank in ranks)
 
 
-def _per_rank(look: Look, rank: int) -> list[np.ndarray]:
-    """For each parameter of each model the gradients of this rank's group: (members, …)."""
-    models = zip(*(look.inputs[r]["models"] for r in _members(look, rank)), strict=True)
-    return [
-        np.stack(gradients).astype("float64")
-        for model in models
-        for gradients in zip(*model, strict=True)
-    ]
-
-
-def _found(look: Look, rank: int) -> list[np.ndarray]:
-    return [g.astype("float64") for model in look.got[rank][_GRADIENTS] for g in model]
+def _found(look: Look) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """For each parameter of each model: (rank, the gradients of its group's members, those that it
+    has after the hook).
+    """
+    for rank, models in enumerate(look.left(_GRADIENTS)):
+        of_members = zip(*(look.given("models")[r] for r in _members(look, rank)), strict=True)
+        for given, got in zip(of_members, models, strict=True):
+            for gradients, reduced in zip(zip(*given, strict=True), got, strict=True):
+                yield rank, np.stack(gradients).astype("float64"), reduced.astype("float64")
 
 
 def _bound(gradients: np.ndarray) -> np.ndarray:
@@ -154,33 +154,27 @@ def _bound(gradients: np.ndarray) -> np.ndarray:
     return (len(gradients) + 1) * (2.0**-11 * np.abs(gradients).max(0) + 2.0**-25)
 
 
-def _are(look: Look, make) -> bool:
-    """Has every rank what `make(gradients of its group, what should be there)` gives, and not what
-    should be there?
-    """
-    right, same = True, True
-    for rank in look.ranks:
-        for gradients, got in zip(_per_rank(look, rank), _found(look, rank), strict=True):
-            mean, bound = gradients.mean(0), _bound(gradients)
-            other = make(gradients, mean)
-            scale = np.maximum(np.abs(other), np.abs(mean)) / np.maximum(np.abs(mean), 1e-30)
-            same = same and bool((np.abs(got - other) <= 2 * bound * np.maximum(scale, 1)).all())
-            right = right and bool((np.abs(got - mean) <= bound).all())
-    return same and not right
-
-
 def _accurate(look: Look) -> str | None:
     """The mean over the group, as exactly as float16 allows."""
-    for rank in look.ranks:
-        for gradients, got in zip(_per_rank(look, rank), _found(look, rank), strict=True):
-            off = np.abs(got - gradients.mean(0)) - _bound(gradients)
-            if (off > 0).any():
-                at = tuple(int(i) for i in np.argwhere(off > 0)[0])
-                return (
-                    f"rank {rank} has {got[at]:.6g} where the mean is {gradients.mean(0)[at]:.6g}, "
-                    f"and rounding to float16 can be off by {_bound(gradients)[at]:.2g} at most."
-                )
+    for rank, gradients, got in _found(look):
+        mean, bound = gradients.mean(0), _bound(gradients)
+        off = np.abs(got - mean) > bound
+        if off.any():
+            at = tuple(np.argwhere(off)[0])
+            return (
+                f"rank {rank} has {got[at]:.6g} where the mean is {mean[at]:.6g}, "
+                f"and rounding to float16 can be off by {bound[at]:.2g} at most."
+            )
     return None
+
+
+def _mean_times(look: Look, factor) -> bool:
+    """Has every rank the mean times `factor(number of its group's members)`, and is that wrong?"""
+    return _accurate(look) is not None and all(
+        (np.abs(got - times * gradients.mean(0)) <= 2 * max(times, 1) * _bound(gradients)).all()
+        for _, gradients, got in _found(look)
+        for times in [factor(len(gradients))]
+    )
 
 
 def _one_all_reduce(look: Look) -> str | None:
@@ -224,17 +218,8 @@ def _values(look: Look) -> list[str]:
     return [said for got in look.got for said in got[_VALUE]]
 
 
-def _beyond_float16(look: Look) -> bool:
-    return any(not np.isfinite(g).all() for r in look.ranks for g in _found(look, r))
-
-
 def _sent(look: Look) -> set[str]:
     return {e.dtype for e in look.events("all_reduce") if e.elements > 1}
-
-
-def _single_numbers(look: Look) -> bool:
-    """Was a single number reduced besides the buckets, such as the largest gradient?"""
-    return any(e.elements == 1 for e in look.events("all_reduce"))
 
 
 exercise = Exercise(
@@ -255,13 +240,13 @@ exercise = Exercise(
             "its .then(…) makes of it. DDP goes on with its backward pass meanwhile.",
         ),
         Hint(
-            "read before wait",
-            lambda look: any(np.isnan(g).any() for r in look.ranks for g in _found(look, r)),
+            "read before wait", lambda look: hints.poisoned(look.left(_GRADIENTS)),
             "The buffer was read before the all-reduce had ended. What is to be done with the "
             "result belongs into a function that .then(…) calls.",
         ),
         Hint(
-            "overflow", _beyond_float16,
+            "overflow",
+            lambda look: not all(np.isfinite(got).all() for _, _, got in _found(look)),
             "Infinity: each gradient fits float16, whose largest number is 65504, and their sum "
             "does not. When is the division by the number of ranks early enough?",
         ),
@@ -277,7 +262,7 @@ exercise = Exercise(
         Hint(
             "size of the world",
             lambda look: look.case.get("groups") is not None
-            and _are(look, lambda all, mean: all.sum(0) / look.size),
+            and _mean_times(look, lambda members: members / look.size),
             "Divided by the number of all ranks: the mean is taken over the ranks of the given "
             "group, which may have fewer.",
         ),
@@ -288,11 +273,11 @@ exercise = Exercise(
             "The all-reduce ran in the default group: hand it the group that the hook is given.",
         ),
         Hint(
-            "not divided", lambda look: _are(look, lambda all, mean: all.sum(0)),
+            "not divided", lambda look: _mean_times(look, lambda members: members),
             "Every gradient is the sum over the ranks: a hook does all of it, the division too.",
         ),
         Hint(
-            "divided twice", lambda look: _are(look, lambda all, mean: mean / len(all)),
+            "divided twice", lambda look: _mean_times(look, lambda members: 1 / members),
             "Every gradient is the mean divided once more by the number of ranks.",
         ),
         Hint(
@@ -318,7 +303,8 @@ exercise = Exercise(
             "its way. Is each treated alike, and has what travels memory of its own for each?",
         ),
         Hint(
-            "a number besides", _single_numbers,
+            "a number besides",  # such as the largest gradient
+            lambda look: any(e.elements == 1 for e in look.events("all_reduce")),
             "A single number was reduced as well: one all-reduce for each bucket is all that may "
             "travel. A division by the number of ranks needs to know nothing of the others.",
         ),

@@ -41,7 +41,7 @@ def _plan(case: Case) -> list[dict]:
         "seed": case.number(2**31),
         **({"left": True} if case.get("left") else {}),  # by `break`, before the epochs
     }
-    return [dict(told) for _ in range(case.size)]
+    return [told] * case.size
 
 
 def _lengths(inputs: dict) -> list[int]:
@@ -283,13 +283,11 @@ def _coverage(n: int, seen: list[list[int]]) -> str:
 
 
 def _ownership(seen: list[list[int]], rank: int, shard_of: list[int]) -> str:
-    mine, *others = (
-        {shard_of[number] for number in one if number >= 0}
-        for one in [seen[rank], *seen[:rank], *seen[rank + 1 :]]
-    )
+    shards = [{shard_of[number] for number in one if number >= 0} for one in seen]
+    mine = shards.pop(rank)
     if not mine:
         return "none"
-    return "shared with other ranks" if mine & set().union(*others) else "its own"
+    return "shared with other ranks" if any(mine & other for other in shards) else "its own"
 
 
 def _sizes(epochs: list[Epoch], batch_size: int, shards: int) -> str:
@@ -306,15 +304,14 @@ def _sizes(epochs: list[Epoch], batch_size: int, shards: int) -> str:
 # hints
 
 
-def _any(name: str, *words: str):
-    """A hint's `shows`: on some rank, does a fact whose name begins so hold one of these words?"""
+def _any(name: str, words: str):
+    """A hint's `shows`: on some rank, does a fact whose name begins so hold these words?"""
     return lambda look: any(
-        word in said
-        for r in look.ranks
-        for key, said in look.got[r].items()
-        if key.startswith(name)
-        for word in words
+        words in said for got in look.got for key, said in got.items() if key.startswith(name)
     )
+
+
+_missing, _twice = _any("samples", "missing"), _any("samples", " more than once")
 
 
 _HINTS = (
@@ -337,23 +334,15 @@ _HINTS = (
         "permute the dimensions.",
     ),
     Hint(
-        "no batches", lambda look: any(
-            look.got[r].get("images", "").endswith("of shape (b, 32, 32)") for r in look.ranks
-        ),
+        "no batches", _any("images", "(b, 32, 32)"),
         "Single samples came out, not batches of them.",
     ),
     Hint(
-        "images of another form",
-        lambda look: any(
-            look.got[r].get("images") != look.expected[r]["images"] for r in look.ranks
-        ),
+        "images of another form", lambda look: look.differs("images"),
         "A batch of images is a float32 tensor of shape (b, 3, 32, 32).",
     ),
     Hint(
-        "labels of another form",
-        lambda look: any(
-            look.got[r].get("labels") != look.expected[r]["labels"] for r in look.ranks
-        ),
+        "labels of another form", lambda look: look.differs("labels"),
         "A batch of labels is an int64 tensor of shape (b,), made from the text in KEY.cls.",
     ),
     Hint(
@@ -406,8 +395,7 @@ _HINTS = (
     Hint(
         "second epoch empty",
         lambda look: any(
-            look.got[r]["shards of epoch 0"] != "none" == look.got[r]["shards of epoch 1"]
-            for r in look.ranks
+            got["shards of epoch 0"] != "none" == got["shards of epoch 1"] for got in look.got
         ),
         "The second `for` over the loader found nothing. Each one has to begin anew: a generator, "
         "for one, is used up after one pass. Return something that begins anew in its __iter__, "
@@ -415,32 +403,25 @@ _HINTS = (
     ),
     Hint(
         "goes on after break",
-        lambda look: bool(look.case.get("left"))
-        and _any("samples", "missing", "more than once")(look),
+        lambda look: bool(look.case.get("left")) and (_missing(look) or _twice(look)),
         "A `for` was left by `break`, and the next one is a whole epoch all the same: `__iter__` "
         "has to begin anew, and nothing that was left of the old epoch, or prepared for it, comes "
         "then.",
     ),
     Hint(
         "every worker everything",
-        lambda look: look.size == 1 and _any("samples", " more than once")(look)
-        and not _any("samples", "missing")(look),
+        lambda look: look.size == 1 and _twice(look) and not _missing(look),
         "Samples came more than once, and there is a single rank: each worker of a DataLoader has "
         "a copy of the dataset. Ask get_worker_info() which part is this worker's.",
     ),
     Hint(
         "every rank everything",
-        lambda look: look.size > 1 and _any("samples", " more than once")(look)
-        and not _any("samples", "missing")(look),
+        lambda look: look.size > 1 and _twice(look) and not _missing(look),
         "Samples came more than once: either ranks read the same shards, or the workers of a rank "
         "do. Each shard belongs to one rank, and in there to one worker.",
     ),
     Hint(
-        "lists that differ",
-        lambda look: any(
-            "missing and" in said for got in look.got for key, said in got.items()
-            if key.startswith("samples")
-        ),
+        "lists that differ", _any("samples", "missing and"),
         "Some samples came twice and others never. Either the parts of ranks or workers overlap "
         "and leave gaps, or these took them from lists in different orders (divide the sorted "
         "list, then shuffle what is one's own), or samples were drawn with replacement.",
@@ -452,7 +433,7 @@ _HINTS = (
     ),
     Hint(
         "no sample at all",
-        lambda look: all(look.got[r].get("shards of epoch 0") == "none" for r in look.ranks),
+        lambda look: set(look.left("shards of epoch 0")) == {"none"},
         "No rank got any sample. Which files are looked for? Shards end in .tar, and the image of "
         "a sample is KEY.png in one folder and KEY.jpg in another.",
     ),
@@ -461,7 +442,7 @@ _HINTS = (
         "A rank got no sample at all. There are at least two shards for each rank: divide them.",
     ),
     Hint(
-        "samples missing", _any("samples", "missing"),
+        "samples missing", _missing,
         "Samples never came: shards that belong to nobody, a last batch that was dropped, or an "
         "epoch cut to the length of the shortest rank.",
     ),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from distlab.course.lab05_scaling_up.formulas import EXACT, ROUNDED
 from distlab.exercises import hints
 from distlab.exercises.exercise import Hint
-from distlab.exercises.formulas import case_of, formula, gives
+from distlab.exercises.formulas import case_of, formula, gives, right_but
+
+
+def _operations(number: int):
+    """A hint's `shows`: were so many operations counted for each parameter and token?"""
+    return gives(lambda parameters, tokens, peak: number * parameters * tokens / peak)
+
 
 exercise = formula(
     points=1,
@@ -19,53 +25,45 @@ exercise = formula(
         hints.NOTHING,
         Hint(
             "percent",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                600 * parameters * tokens_per_second / peak_flops),
+            _operations(600),
             "A share is asked for, 1 being all of the peak, not a percentage.",
         ),
         Hint(
             "forward alone",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                2 * parameters * tokens_per_second / peak_flops),
+            _operations(2),
             "2 operations for each parameter and token are the forward pass: the backward pass "
             "takes twice as many again.",
         ),
         Hint(
             "backward alone",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                4 * parameters * tokens_per_second / peak_flops),
+            _operations(4),
             "4 operations for each parameter and token are the backward pass alone.",
         ),
         Hint(
             "multiplications alone",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                3 * parameters * tokens_per_second / peak_flops),
+            _operations(3),
             "A multiplication and an addition are two operations, and peaks count both.",
         ),
         Hint(
             "recomputation counted",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                8 * parameters * tokens_per_second / peak_flops),
+            _operations(8),
             "With activation recomputation a machine does 8 operations for each parameter and "
             "token. That is hardware utilization: what the model needs is 6, however it is done.",
         ),
         Hint(
             "no factor",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                parameters * tokens_per_second / peak_flops),
+            _operations(1),
             "How many operations does each parameter take part in for one token, forward and "
             "backward?",
         ),
         Hint(
             "upside down",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                peak_flops / (6 * parameters * tokens_per_second)),
+            right_but(lambda e: 1 / e),
             "The fraction stands on its head: what was done comes before what could be done.",
         ),
         Hint(
             "tokens divided",
-            gives(lambda parameters, tokens_per_second, peak_flops:
-                6 * parameters / tokens_per_second / peak_flops),
+            gives(lambda parameters, tokens, peak: 6 * parameters / tokens / peak),
             "More tokens a second use the machine better: they multiply.",
         ),
         Hint(
@@ -81,4 +79,4 @@ exercise = formula(
         ROUNDED,
     ),
     tolerance=EXACT,
-)  # fmt: skip
+)

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.traffic import silent
 from distlab.rank.sharing import among_ranks
 
 
@@ -26,7 +27,7 @@ def _arguments(case: Case) -> list[dict]:
         "n": case.get("n"), "epoch": case.get("epoch", 0), "seed": case.get("seed", case.number()),
         **({"later": case.get("later")} if case.get("later") else {}),
     }  # fmt: skip
-    return [dict(told) for _ in range(case.size)]
+    return [told] * case.size
 
 
 def _call_shard(function, rank, size, inputs):
@@ -120,11 +121,12 @@ def _judged(n: int, rank: int, shares: list[list[list[int]]]) -> dict[str, Any]:
     now, again, later, other = shares
     size = len(now)
     lengths = [len(share) for share in now]
-    even = max(lengths) - min(lengths) <= 1
+    shortest, longest = min(lengths), max(lengths)
+    even = longest - shortest <= 1
     facts = {
         "indices of all ranks": _coverage(n, now),
         "indices of all ranks in the next epoch": _coverage(n, later),
-        "lengths of the shares": "as equal as can be" if even else _range(lengths),
+        "lengths of the shares": "as equal as can be" if even else f"{shortest} to {longest}",
         "result of a second call": "the same" if now == again else "another one",
         "order": _pattern(now[rank]),
         "order in the next epoch": "another" if now[rank] != later[rank] else "the same",
@@ -132,10 +134,6 @@ def _judged(n: int, rank: int, shares: list[list[list[int]]]) -> dict[str, Any]:
         _DIVISION: "the same" if _divided_alike(now[rank], later) else "another",
     }
     return {name: facts[name] for name in _asked(n, size)}
-
-
-def _range(lengths: list[int]) -> str:
-    return f"{min(lengths)} to {max(lengths)}"
 
 
 def _divided_alike(mine: list[int], later: list[list[int]]) -> bool:
@@ -164,16 +162,16 @@ def _pattern(share: list[int]) -> str:
     return "a regular one" if regular else "a shuffled one"
 
 
-def _left(name: str, *values: str):
-    """A hint's `shows`: did some rank leave one of these values under `name`?"""
-    return lambda look: any(look.got[r].get(name) in values for r in look.ranks)
+def _left(name: str, value: str):
+    """A hint's `shows`: did some rank leave this under `name`?"""
+    return lambda look: value in look.left(name)
 
 
-def _coverage_says(word: str):
-    return lambda look: any(
-        word in look.got[r][name]
-        for r in look.ranks
-        for name in look.got[r]
+def _coverage_says(look: Look, words: str) -> bool:
+    return any(
+        words in said
+        for got in look.got
+        for name, said in got.items()
         if name.startswith("indices of all ranks")
     )
 
@@ -186,22 +184,17 @@ exercise = Exercise(
     "lengths that differ by one at most, order and division drawn afresh each epoch, the same for "
     "the same epoch and seed.",
     visible=(Case(2, 1, {"n": 31}), Case(3, 2, {"n": 40, "epoch": 5}), Case(4, 3, {"n": 2})),
-    rules=(
-        lambda look: next(
-            (f"rank {e.rank} called {e.api or e.op} at {e.place}: shard needs no communication, "
-             "each rank works its share out by itself." for e in look.events()), None
-        ),
-    ),
+    rules=(silent("shard", "each rank works its share out by itself"),),
     hints=(
         Hint(
             "no list of ints",
-            lambda look: any(look.got[r]["returned"] != "a list of ints" for r in look.ranks),
+            lambda look: look.differs("returned"),
             "Return a list of plain ints: .tolist() makes one of a tensor or an array, int(i) one "
             "of a single element.",
         ),
         Hint(
             "generator not seeded",
-            lambda look: _left("result of a second call", "another one")(look),
+            _left("result of a second call", "another one"),
             "The same call gave another answer the second time: what an earlier call left is still "
             "in it, or the order was drawn from a generator that others draw from too, or that "
             "was not seeded. Make one in the function, seeded from what all ranks know.",
@@ -210,27 +203,27 @@ exercise = Exercise(
             "not divided",
             # with fewer samples than ranks, shares that were filled up have all of them twice, too
             lambda look: look.case.get("n") >= look.size
-            and _coverage_says(f"{look.case.get('n')} more than once")(look),
+            and _coverage_says(look, f"{look.case.get('n')} more than once"),
             "Every index came more than once: rank and size say which piece of the order is this "
             "rank's own.",
         ),
         Hint(
             "padded",
-            lambda look: _coverage_says("more than once")(look)
-            and not _coverage_says("missing")(look),
+            lambda look: _coverage_says(look, "more than once")
+            and not _coverage_says(look, "missing"),
             "Some indices came twice: shares were filled up to equal lengths, or they overlap. "
             "Lengths may differ by one here instead.",
         ),
         Hint(
             "rest dropped",
-            lambda look: _coverage_says("missing")(look)
-            and not _coverage_says("more than once")(look),
+            lambda look: _coverage_says(look, "missing")
+            and not _coverage_says(look, "more than once"),
             "Indices are missing. They go from 0 to n − 1, and where n is no multiple of size the "
             "rest belongs to somebody too.",
         ),
         Hint(
             "ranks disagree",
-            lambda look: _coverage_says("missing and")(look),
+            lambda look: _coverage_says(look, "missing and"),
             "Some indices came twice and others not at all. Either the ranks did not cut up the "
             "same order: all have to draw it from the same seed, and rank only says which piece to "
             "take. (hash() of a text is another number in every Python that is started.) Or the "
@@ -238,9 +231,7 @@ exercise = Exercise(
         ),
         Hint(
             "unequal lengths",
-            lambda look: any(
-                look.got[r]["lengths of the shares"] != "as equal as can be" for r in look.ranks
-            ),
+            lambda look: look.differs("lengths of the shares"),
             "The shares' lengths differ by more than one: one rank would still work while the "
             "others wait. Where n is no multiple of size, the rest is spread over several ranks.",
         ),

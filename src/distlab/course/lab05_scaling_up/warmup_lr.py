@@ -12,6 +12,11 @@ def _line(step, warmup_steps, base_lr, target_lr):
     return base_lr + (target_lr - base_lr) * step / warmup_steps
 
 
+def _climbs(line):
+    """A hint's `shows`: is there a warm-up, in which the rate is what this formula gives?"""
+    return lambda look: look.case.get("warmup_steps") > 0 and gives(line)(look)
+
+
 exercise = formula(
     points=2,
     asks="warmup_lr returns the rate of this step: on a straight line from base_lr at step 0 to "
@@ -33,41 +38,34 @@ exercise = formula(
         ),
         Hint(
             "starts at zero",
-            lambda look: look.case.get("warmup_steps") > 0 and gives(
-                lambda step, warmup_steps, base_lr, target_lr: target_lr * step / warmup_steps
-            )(look),
+            _climbs(lambda step, warmup_steps, base_lr, target_lr: target_lr * step / warmup_steps),
             "Your line begins at 0: at step 0 the rate is base_lr.",
         ),
         Hint(
             "one step ahead",
-            lambda look: look.case.get("warmup_steps") > 0 and gives(
-                lambda step, *rest: _line(step + 1, *rest)
-            )(look),
+            _climbs(lambda step, *rest: _line(step + 1, *rest)),
             "Your line is one step ahead: at step 0 the rate is base_lr itself.",
         ),
         Hint(
             "one step short",
-            lambda look: look.case.get("warmup_steps") > 1 and gives(
-                lambda step, warmup_steps, base_lr, target_lr: _line(
-                    step, warmup_steps - 1, base_lr, target_lr
-                )
-            )(look),
+            lambda look: look.case.get("warmup_steps") > 1
+            and gives(lambda step, steps, *rates: _line(step, steps - 1, *rates))(look),
             "Your line reaches target_lr one step too early: it gets there at step warmup_steps.",
         ),
         Hint(
             "base added",
-            lambda look: look.case.get("warmup_steps") > 0 and gives(
+            _climbs(
                 lambda step, warmup_steps, base_lr, target_lr:
                 base_lr + target_lr * step / warmup_steps
-            )(look),
+            ),
             "The line climbs by target_lr: what is left to climb from base_lr is less than that.",
         ),
         Hint(
             "geometric",
-            lambda look: look.case.get("warmup_steps") > 0 and gives(
+            _climbs(
                 lambda step, warmup_steps, base_lr, target_lr:
                 base_lr * (target_lr / base_lr) ** (step / warmup_steps)
-            )(look),
+            ),
             "The rate grows by the same factor each step: the gradual warm-up adds the same "
             "amount each step.",
         ),
