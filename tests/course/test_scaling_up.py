@@ -72,19 +72,24 @@ def _read(pixels, shards):
 def test_pixels_divided_by_256_are_told_from_what_another_decoder_makes_of_a_jpeg():
     shards = made()
     noise = np.random.default_rng(1).integers(-4, 5, shards.pixels.shape) / 255
-    assert _read(shards.pixels + noise, shards).pictures == "those of the files"
-    assert _read(shards.pixels * 255 / 256, shards).pictures == "with pixels of other values"
+    assert _read(shards.pixels + noise, shards).said["pictures"] == "those of the files"
+    assert (
+        _read(shards.pixels * 255 / 256, shards).said["pictures"] == "with pixels of other values"
+    )
 
 
 def test_an_image_with_a_nan_is_no_image_of_the_files():
     shards = made()
     images = torch.tensor(shards.pixels[:3])
     labels = torch.tensor(shards.labels[:3])
-    assert make_feeding_loader._read([(images, labels)], shards).pictures == "those of the files"
+    assert (
+        make_feeding_loader._read([(images, labels)], shards).said["pictures"]
+        == "those of the files"
+    )
     images[0, :, 0, 0] = math.nan  # in a dark field: the number that it carries can be read
     epoch = make_feeding_loader._read([(images, labels)], shards)
     assert epoch.numbers == [0, 1, 2]
-    assert epoch.pictures == "others than those of the files"
+    assert epoch.said["pictures"] == "others than those of the files"
 
 
 @pytest.mark.parametrize(

@@ -92,13 +92,9 @@ def _watched(weights, passes: _Passes):
     return Watched()
 
 
-def _loss(kind: str):
+def _accumulate(function, rank, size, inputs):
     from torch.nn import functional
 
-    return functional.mse_loss if kind == "mse" else functional.cross_entropy
-
-
-def _accumulate(function, rank, size, inputs):
     from distlab.rank import recording
 
     device = world.here().device
@@ -106,7 +102,8 @@ def _accumulate(function, rank, size, inputs):
         (x.to(device), y.to(device))
         for x, y in zip(inputs["inputs"], inputs["targets"], strict=True)
     ]
-    loss_fn, passes = _loss(inputs["loss"]), _Passes()
+    loss_fn = functional.mse_loss if inputs["loss"] == "mse" else functional.cross_entropy
+    passes = _Passes()
     small = {"bucket_cap_mb": 0.0002} if inputs["buckets"] == "many" else {}
     model = in_ddp(_watched(inputs["weights"], passes), **small)
     with recording.paused():

@@ -123,24 +123,26 @@ def _laid_down(inputs: dict, folder: Path, rank: int, size: int) -> Shards:
 # what a loader gave
 
 
+#: what is said of the batches of a right loader
+_RIGHT = {
+    "images": "float32 of shape (b, 3, 32, 32)",
+    "labels": "int64 of shape (b,)",
+    "values": "0..1",
+    "pictures": "those of the files",
+    "labels of the images": "as in the files",
+    "epoch": "ended",
+}
+
+
 @dataclass
 class Epoch:
     """One pass over a loader, as its batches tell it."""
 
     numbers: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
-    images: str = "float32 of shape (b, 3, 32, 32)"
-    labels: str = "int64 of shape (b,)"
-    values: str = "0..1"
-    pictures: str = "those of the files"
-    labelled: str = "as in the files"
-    ended: bool = True
+    said: dict[str, str] = field(default_factory=_RIGHT.copy)
     light: float = 0.0  # sums over all pixels, and over those of the files
     of_files: float = 0.0
-
-    @property
-    def as_light_as_files(self) -> bool:
-        return abs(self.light - self.of_files) <= _ALIKE * self.of_files
 
 
 def _is_looped_over(loader: Any) -> bool:
@@ -151,38 +153,40 @@ def _is_looped_over(loader: Any) -> bool:
 def _read(loader: Any, shards: Shards) -> Epoch:
     epoch = Epoch()
     if not _is_looped_over(loader):
-        epoch.images = f"no batches: a {type(loader).__name__} is no loader"
+        epoch.said["images"] = f"no batches: a {type(loader).__name__} is no loader"
         return epoch
     for batch in loader:
-        if not (isinstance(batch, (list, tuple)) and len(batch) == 2):
-            epoch.images = f"a batch that is a {type(batch).__name__}, not (images, labels)"
-            break
-        if not _fits(epoch, *batch):
+        if not _fits(batch, epoch.said):
             break
         _look_at(epoch, batch[0].cpu().numpy(), batch[1].tolist(), shards)
         if len(epoch.numbers) > 2 * len(shards.labels):
-            epoch.ended = False
+            epoch.said["epoch"] = "without an end"
             break
-    if epoch.pictures == Epoch.pictures and not epoch.as_light_as_files:
-        epoch.pictures = _OTHER_VALUES
+    as_light = abs(epoch.light - epoch.of_files) <= _ALIKE * epoch.of_files
+    if not as_light and epoch.said["pictures"] == _RIGHT["pictures"]:
+        epoch.said["pictures"] = _OTHER_VALUES
     return epoch
 
 
-def _fits(epoch: Epoch, images: Any, labels: Any) -> bool:
-    """Have a batch's two parts the form asked for? What they are instead goes into `epoch`."""
+def _fits(batch: Any, said: dict[str, str]) -> bool:
+    """Has a batch the form asked for? What it is instead goes into `said`."""
     import torch
 
+    if not (isinstance(batch, (list, tuple)) and len(batch) == 2):
+        said["images"] = f"a batch that is a {type(batch).__name__}, not (images, labels)"
+        return False
+    images, labels = batch
     for name, value, dtype in (("images", images, torch.float32), ("labels", labels, torch.int64)):
         if not isinstance(value, torch.Tensor):
-            setattr(epoch, name, f"a {type(value).__name__}")
+            said[name] = f"a {type(value).__name__}"
             return False
         rest = tuple(value.shape[1:])
         shape = f"shape (b{''.join(f', {side}' for side in rest)}{',' * (not rest)})"
         if value.dtype != dtype or rest != ((3, 32, 32) if name == "images" else ()):
-            setattr(epoch, name, f"{str(value.dtype).removeprefix('torch.')} of {shape}")
+            said[name] = f"{str(value.dtype).removeprefix('torch.')} of {shape}"
             return False
     if len(images) != len(labels):
-        epoch.labels = f"{len(labels)} labels for {len(images)} images"
+        said["labels"] = f"{len(labels)} labels for {len(images)} images"
         return False
     return True
 
@@ -191,16 +195,16 @@ def _look_at(epoch: Epoch, images: np.ndarray, labels: list[int], shards: Shards
     low, high = float(images.min(initial=0)), float(images.max(initial=0))
     epoch.sizes.append(len(images))
     if low < 0 or high > 1:
-        epoch.values = "below 0" if low < 0 else "above 1"
+        epoch.said["values"] = "below 0" if low < 0 else "above 1"
         epoch.numbers += [-1] * len(images)
         return
     for number, image, label in zip(_numbers(images), images, labels, strict=True):
         known = number < len(shards.labels)
         # so that NaN, which is not larger than anything, is no picture of the files
         if not (known and np.abs(image - shards.pixels[number]).max() <= _FORGIVEN):
-            epoch.pictures = _spoilt(image, shards)
+            epoch.said["pictures"] = _spoilt(image, shards)
         elif label != shards.labels[number]:
-            epoch.labelled = "others than in the files"
+            epoch.said["labels of the images"] = "others than in the files"
         if known:
             epoch.light += float(image.sum(dtype=np.float64))
             epoch.of_files += float(shards.pixels[number].sum(dtype=np.float64))
@@ -247,21 +251,14 @@ def _feed(function, rank, size, inputs):
     return _judged(epochs, told, rank, shards, inputs["batch_size"])
 
 
-def _first_odd(epochs: list[Epoch], name: str) -> str:
-    """What the epochs say, and where one says something else than a right one, that."""
-    fine = getattr(Epoch(), name)
-    return next((said for e in epochs if (said := getattr(e, name)) != fine), fine)
-
-
 def _judged(
     epochs: list[Epoch], told: list[list[list[int]]], rank: int, shards: Shards, batch_size: int
-) -> dict[str, Any]:
+) -> dict[str, str]:
     """`told`: the numbers that each rank saw in each epoch, [rank][epoch]."""
-    facts: dict[str, Any] = {
-        name: _first_odd(epochs, name) for name in ("images", "labels", "values", "pictures")
+    facts = {
+        name: next((e.said[name] for e in epochs if e.said[name] != right), right)
+        for name, right in _RIGHT.items()
     }
-    facts["labels of the images"] = _first_odd(epochs, "labelled")
-    facts["epoch"] = "ended" if all(e.ended for e in epochs) else "without an end"
     for turn in range(len(epochs)):
         seen = [one[turn] for one in told]
         facts[f"samples of epoch {turn}"] = _coverage(len(shards.labels), seen)

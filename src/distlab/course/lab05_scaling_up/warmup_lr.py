@@ -31,14 +31,15 @@ exercise = formula(
         hints.NOTHING,
         Hint(
             "never ends",
-            lambda look: look.case.get("step") > look.case.get("warmup_steps") > 0
-            and gives(_line)(look),
+            lambda look: (
+                look.case.get("step") > look.case.get("warmup_steps") > 0 and gives(_line)(look)
+            ),
             "The line goes on beyond the warm-up: from step warmup_steps on, the rate is "
             "target_lr.",
         ),
         Hint(
             "starts at zero",
-            _climbs(lambda step, warmup_steps, base_lr, target_lr: target_lr * step / warmup_steps),
+            _climbs(lambda step, steps, base, target: target * step / steps),
             "Your line begins at 0: at step 0 the rate is base_lr.",
         ),
         Hint(
@@ -48,38 +49,37 @@ exercise = formula(
         ),
         Hint(
             "one step short",
-            lambda look: look.case.get("warmup_steps") > 1
-            and gives(lambda step, steps, *rates: _line(step, steps - 1, *rates))(look),
+            lambda look: (
+                look.case.get("warmup_steps") > 1
+                and gives(lambda step, steps, *rates: _line(step, steps - 1, *rates))(look)
+            ),
             "Your line reaches target_lr one step too early: it gets there at step warmup_steps.",
         ),
         Hint(
             "base added",
-            _climbs(
-                lambda step, warmup_steps, base_lr, target_lr:
-                base_lr + target_lr * step / warmup_steps
-            ),
+            _climbs(lambda step, steps, base, target: base + target * step / steps),
             "The line climbs by target_lr: what is left to climb from base_lr is less than that.",
         ),
         Hint(
             "geometric",
-            _climbs(
-                lambda step, warmup_steps, base_lr, target_lr:
-                base_lr * (target_lr / base_lr) ** (step / warmup_steps)
-            ),
+            _climbs(lambda step, steps, base, target: base * (target / base) ** (step / steps)),
             "The rate grows by the same factor each step: the gradual warm-up adds the same "
             "amount each step.",
         ),
         Hint(
             "cut off",
-            lambda look: look.case.get("target_lr") < look.case.get("base_lr")
-            and gives(lambda step, warmup_steps, base_lr, target_lr: target_lr)(look),
+            lambda look: (
+                look.case.get("target_lr") < look.case.get("base_lr")
+                and gives(lambda step, steps, base, target: target)(look)
+            ),
             "target_lr may also lie below base_lr: a min or max of rates then cuts off the wrong "
             "end. Compare steps instead.",
         ),
         Hint(
             "base all the way",
-            lambda look: look.case.get("step") > 0
-            and gives(lambda step, warmup_steps, base_lr, target_lr: base_lr)(look),
+            lambda look: (
+                look.case.get("step") > 0 and gives(lambda step, steps, base, target: base)(look)
+            ),
             "The rate is still base_lr: during the warm-up it climbs with every step.",
         ),
         Hint(
@@ -90,4 +90,4 @@ exercise = formula(
         ROUNDED,
     ),
     tolerance=EXACT,
-)  # fmt: skip
+)
