@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab06_model_parallel.tensor_parallel import (
-    NO_GRADIENT,
-    RETURNED_GRADIENT,
-    WORK,
-    call_linear,
-    layer,
-    of_bias,
-    of_weight,
-    of_x,
-    output,
-    own_part,
-    right,
-    times_size,
-)
+from distlab.course.lab06_model_parallel import tensor_parallel
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -31,15 +18,24 @@ def _whole_columns(look: Look) -> np.ndarray:
 
 def _slice_elsewhere(look: Look) -> bool:
     """Every rank has a slice that is another rank's, or the same as another rank."""
-    want, got = output(look)
-    return not right(output, look) and all(any(look.same(w, g) for w in want) for g in got)
+    return look.differs("returned") and all(
+        any(look.same(want, got) for want in look.wanted) for got in look.returned
+    )
+
+
+def _own_part_of_x(look: Look) -> bool:
+    given = look.inputs[0]
+    gradients = np.split(given["gradient"], look.size, -1)
+    weights = np.split(given["weight"], look.size)
+    parts = [gradient @ weight for gradient, weight in zip(gradients, weights, strict=True)]
+    return all(map(look.same, parts, look.left(tensor_parallel.OF_X)))
 
 
 exercise = Exercise(
     points=4,
-    make=layer("out"),
-    share=own_part,
-    call=call_linear,
+    make=tensor_parallel.layer("out"),
+    share=tensor_parallel.own_part,
+    call=tensor_parallel.call_linear,
     tolerance=KEEPS_FLOAT64,
     asks="In column_parallel_linear, each rank computes its own slice of the outputs with its "
     "slice of weight and bias alone, and after backward() x has the gradient of the full layer.",
@@ -49,12 +45,11 @@ exercise = Exercise(
     ),
     hints=(
         hints.NOTHING,
-        WORK,
+        tensor_parallel.WORK,
         Hint(
             "full output returned",
             lambda look: (
-                look.size > 1
-                and any(look.same(_whole_columns(look), got) for got in output(look)[1])
+                look.size > 1 and any(look.same(_whole_columns(look), got) for got in look.returned)
             ),
             "This is the output of the full layer. Here each rank keeps its own slice of it: the "
             "next layer will want just that.",
@@ -62,8 +57,8 @@ exercise = Exercise(
         Hint(
             "no bias",
             lambda look: any(
-                look.same(w - np.split(look.inputs[0]["bias"], look.size)[r], g)
-                for r, (w, g) in enumerate(zip(*output(look), strict=True))
+                look.same(want - np.split(look.inputs[0]["bias"], look.size)[rank], got)
+                for rank, (want, got) in enumerate(look.pairs())
             ),
             "The bias is missing: each output has one, so each rank adds its slice of it.",
         ),
@@ -73,13 +68,13 @@ exercise = Exercise(
             "A rank has the slice of another one: rank r computes the r-th run of neighbouring "
             "outputs, counted from 0.",
         ),
-        NO_GRADIENT,
-        RETURNED_GRADIENT,
+        tensor_parallel.NO_GRADIENT,
+        tensor_parallel.RETURNED_GRADIENT,
         Hint(
             "inputs divided",
             lambda look: any(
                 np.shape(got)[:-1] == want.shape[:-1] and np.shape(got) != want.shape
-                for want, got in zip(*output(look), strict=True)
+                for want, got in look.pairs()
             ),
             "A rank returned another number of outputs than its slice has. It is the outputs that "
             "are divided, and with them the bias and the rows of `weight`, whose shape is "
@@ -87,7 +82,7 @@ exercise = Exercise(
         ),
         Hint(
             "gradient of x not added up",
-            lambda look: look.size > 1 and right(output, look) and _own_part_of_x(look),
+            lambda look: look.size > 1 and not look.differs("returned") and _own_part_of_x(look),
             "Each rank's x has only the part of the gradient that came through its own slice. "
             "Every rank used the same x, so its gradient is the sum over the ranks: something has "
             "to happen in the backward pass.",
@@ -95,30 +90,19 @@ exercise = Exercise(
         Hint(
             "gradients of slices added up",
             lambda look: any(
-                not look.same(w, g) and look.same(sum(part(look)[0]), g)
-                for part in (of_weight, of_bias)
-                for w, g in zip(*part(look), strict=True)
+                not look.same(want, got) and look.same(sum(look.asked(name)), got)
+                for name in (tensor_parallel.OF_WEIGHT, tensor_parallel.OF_BIAS)
+                for want, got in look.pairs(name)
             ),
             "The gradients of all ranks' slices of `weight` or of the bias were added up. Only x "
             "is used by every rank; a slice is used by one, which has all of its gradient.",
         ),
         Hint(
             "gradient size times",
-            lambda look: any(times_size(part)(look) for part in (of_x, of_weight, of_bias)),
+            tensor_parallel.times_size,
             "A gradient is `size` times too large or too small: each rank holds a part of the sum, "
             "so the parts are added up once, and nothing is divided. Only x needs it: "
             "weight and bias are each rank's own.",
         ),
     ),
 )
-
-
-def _own_part_of_x(look: Look) -> bool:
-    given = look.inputs[0]
-    parts = zip(
-        np.split(given["gradient"], look.size, -1),
-        np.split(given["weight"], look.size),
-        of_x(look)[1],
-        strict=True,
-    )
-    return all(look.same(gradient @ weight, got) for gradient, weight, got in parts)

@@ -8,26 +8,14 @@ What nobody can reach any more does not count, whenever the garbage collector co
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import weakref
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from distlab.course.lab06_model_parallel.pipeline import (
-    GRADIENTS,
-    OF_A_STEP,
-    RAISED_IN_A_STEP,
-    WEIGHTS,
-    as_many_as_asked,
-    both_ways,
-    compared,
-    gradients_of,
-    microbatches,
-    model_inputs,
-    stage_of,
-    weights_of,
-)
+from distlab.course.lab06_model_parallel import pipeline
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
@@ -135,17 +123,10 @@ class _Memory:
 
 
 def _call_step(function, rank, size, inputs):
-    stage, parts = stage_of(inputs["weights"][rank]), inputs["microbatches"]
-    batch = inputs["batch"] if rank == 0 else None
-    targets = inputs["targets"] if rank == size - 1 else None
-    allowed = min(size - rank, parts)
-    memory, before = _Memory(allowed), weights_of(stage)
-    with memory.watching(stage, receives=rank > 0):
-        loss = function(rank, size, stage, batch, targets, parts)
-    return {
-        "returned": loss,
-        GRADIENTS: gradients_of(stage),
-        WEIGHTS: compared(stage, before),
+    allowed = min(size - rank, inputs["microbatches"])
+    memory = _Memory(allowed)
+    watching = functools.partial(memory.watching, receives=rank > 0)
+    return pipeline.call_step(function, rank, size, inputs, watching) | {
         _KEPT: max(0, memory.most_kept - allowed),
         _INPUTS: max(0, memory.most_inputs - allowed - 1),
     }
@@ -169,16 +150,19 @@ def _calls(passes: str, rank: int, size: int) -> list[tuple[str, int]]:
     return [call for one in passes for call in of[one] if 0 <= call[1] < size]
 
 
-def _groups(events: list[Event]) -> Iterator[list[Event]]:
+def _call(event: Event) -> tuple[str, int | None]:
+    return event.op, event.peer
+
+
+def _groups(events: list[Event]) -> list[list[Event]]:
     """The calls of a rank; those of one `batch_isend_irecv`, which have no order, together."""
-    group: list[Event] = []
+    groups: list[list[Event]] = []
     for event in events:
-        if group and not _of_one_batch(group, event):
-            yield group
-            group = []
-        group.append(event)
-    if group:
-        yield group
+        if groups and _of_one_batch(groups[-1], event):
+            groups[-1].append(event)
+        else:
+            groups.append([event])
+    return groups
 
 
 def _of_one_batch(group: list[Event], event: Event) -> bool:
@@ -186,7 +170,7 @@ def _of_one_batch(group: list[Event], event: Event) -> bool:
     return (
         event.api == last.api == "batch_isend_irecv"
         and event.place == last.place
-        and (event.op, event.peer) not in [(one.op, one.peer) for one in group]
+        and _call(event) not in map(_call, group)
         and not any(0 < one.wait_begin <= event.begin for one in group)
     )
 
@@ -203,7 +187,7 @@ def _as_programmed(events: list[Event], wanted: list[tuple[str, int]]) -> list[E
     """
     left, found = list(events), []
     for call in wanted[: len(events)]:
-        at = next((n for n, event in enumerate(left) if (event.op, event.peer) == call), 0)
+        at = next((n for n, event in enumerate(left) if _call(event) == call), 0)
         overtaken = {event.thread for event in left[:at]}
         late = call[0] == "send" and left[at].thread not in overtaken
         found.append(left.pop(at if late else 0))
@@ -212,20 +196,19 @@ def _as_programmed(events: list[Event], wanted: list[tuple[str, int]]) -> list[E
 
 def _out_of_order(look: Look, rank: int) -> tuple[Event, tuple[str, int] | None] | None:
     """The first call that is not in the order of 1F1B, and the one that should be there."""
-    wanted = _calls(_passes(rank, look.size, microbatches(look)), rank, look.size)
+    wanted = _calls(_passes(rank, look.size, pipeline.microbatches(look)), rank, look.size)
     for group in _groups(_as_programmed(_messages(look, rank), wanted)):
         expected, wanted = wanted[: len(group)], wanted[len(group) :]
-        missing = Counter(expected) - Counter((event.op, event.peer) for event in group)
+        missing = Counter(expected) - Counter(map(_call, group))
         for event in group:
-            if (event.op, event.peer) not in expected:
+            if _call(event) not in expected:
                 return event, next(iter(missing), None)
     return None
 
 
 def _in_order(look: Look) -> str | None:
     for rank in look.ranks:
-        found = _out_of_order(look, rank)
-        if found is not None:
+        if found := _out_of_order(look, rank):
             event, wanted = found
             return f"rank {rank} called {event} at {event.place}, where 1F1B {_told(wanted)}."
     return None
@@ -240,38 +223,39 @@ def _told(call: tuple[str, int] | None) -> str:
 
 def _forwards_first(look: Look, rank: int) -> int:
     """How many micro-batches a rank took forward before it began with a backward pass."""
-    forward, events = 0, _messages(look, rank)
-    for event in events:
-        # the last rank sends nothing forward, and its backward pass begins with what it sends back
-        if rank < look.size - 1:
-            if (event.op, event.peer) == ("recv", rank + 1):
-                break
-            forward += (event.op, event.peer) == ("send", rank + 1)
-        else:
-            if event.op == "send":
-                break
-            forward += 1
+    # the last rank sends nothing forward, and its backward pass begins with what it sends back
+    last = rank == look.size - 1
+    forward = 0
+    for event in _messages(look, rank):
+        if event.op == "send" if last else _call(event) == ("recv", rank + 1):
+            break
+        forward += last or _call(event) == ("send", rank + 1)
     return forward
 
 
 def _began_with(look: Look, forwards) -> bool:
     """Is the number of forward passes that each rank began with what `forwards(rank)` says?"""
-    if look.size == 1 or not as_many_as_asked(look):
+    if look.size == 1 or not pipeline.as_many_as_asked(look):
         return False
-    parts = microbatches(look)
+    parts = pipeline.microbatches(look)
     began = [_forwards_first(look, rank) for rank in look.ranks]
     if began == [min(look.size - rank, parts) for rank in look.ranks]:  # as in 1F1B
         return False
     return began == [min(max(forwards(rank), 1), parts) for rank in look.ranks]
 
 
-def _left(look: Look, name: str) -> bool:
-    return any(got[name] for got in look.got)
+def _received_out_of_turn(look: Look, step: int) -> bool:
+    """Is a receive from this neighbour what some rank called first out of order?"""
+    return pipeline.as_many_as_asked(look) and any(
+        found is not None and _call(found[0]) == ("recv", rank + step)
+        for rank in look.ranks
+        for found in [_out_of_order(look, rank)]
+    )
 
 
 exercise = Exercise(
     points=4,
-    make=model_inputs,
+    make=pipeline.model_inputs,
     call=_call_step,
     asks="In one_f_one_b_step, rank r takes size − 1 − r micro-batches forward, then one forward "
     "and one back in turn, then back those that are left; gradients and loss are those of "
@@ -282,15 +266,17 @@ exercise = Exercise(
     ),
     traffic=(
         traffic.no_collective_but_barrier,
-        traffic.messages(both_ways),
+        traffic.messages(pipeline.both_ways),
         _in_order,
     ),
     hints=(
         hints.EARLY,
         Hint(
             "GPipe",
-            lambda look: microbatches(look) > look.size
-            and _began_with(look, lambda rank: microbatches(look)),
+            lambda look: (
+                pipeline.microbatches(look) > look.size
+                and _began_with(look, lambda rank: pipeline.microbatches(look))
+            ),
             "Every rank took all micro-batches forward before the first came back: that is GPipe. "
             "Here a rank goes back as soon as it can.",
         ),
@@ -316,7 +302,7 @@ exercise = Exercise(
         ),
         Hint(
             "filled from the wrong end",
-            lambda look: look.size > 1 and _began_with(look, lambda rank: rank + 1),
+            lambda look: _began_with(look, lambda rank: rank + 1),
             "The last rank takes most micro-batches forward before it goes back, and rank 0 "
             "fewest. It is rank 0 that has to wait longest for its first gradient.",
         ),
@@ -328,40 +314,34 @@ exercise = Exercise(
         ),
         Hint(
             "backward first",
-            lambda look: as_many_as_asked(look) and _in_order(look) is not None and any(
-                found is not None and (found[0].op, found[0].peer) == ("recv", rank + 1)
-                for rank in look.ranks
-                if (found := _out_of_order(look, rank))
-            ),
+            lambda look: _received_out_of_turn(look, 1),
             "A rank received a gradient, or began to, before its turn. In each turn forward comes "
             "before backward, and a receive is begun where its message is needed, not earlier.",
         ),
         Hint(
             "received ahead",
-            lambda look: as_many_as_asked(look) and _in_order(look) is not None and any(
-                found is not None and (found[0].op, found[0].peer) == ("recv", rank - 1)
-                for rank in look.ranks
-                if (found := _out_of_order(look, rank))
-            ),
+            lambda look: _received_out_of_turn(look, -1),
             "A rank received a micro-batch, or began to, before its turn: a receive is begun where "
             "its message is needed, and the buffer takes memory from then on.",
         ),
         Hint(
-            "graphs kept", lambda look: as_many_as_asked(look) and _left(look, _KEPT),
+            "graphs kept",
+            lambda look: pipeline.as_many_as_asked(look) and any(look.left(_KEPT)),
             "The order is right, but the graphs of more micro-batches are alive than are under "
             "way. backward() lets go of a graph, unless it is told to retain it, and a loss that "
             "is added up as a tensor holds on to all of them.",
         ),
         Hint(
-            "inputs kept", lambda look: as_many_as_asked(look) and _left(look, _INPUTS),
+            "inputs kept",
+            lambda look: pipeline.as_many_as_asked(look) and any(look.left(_INPUTS)),
             "The order is right, but what was received is still there after its backward pass: a "
             "list that only grows keeps every tensor in it, and a loss that stays a tensor what it "
             "came from. Take out what has come back.",
         ),
-        *OF_A_STEP,
+        *pipeline.OF_A_STEP,
     ),
     advice=(
-        *RAISED_IN_A_STEP,
+        *pipeline.RAISED_IN_A_STEP,
         Advice(
             "fewer micro-batches than ranks",
             "IndexError|StopIteration|KeyError",
@@ -371,4 +351,4 @@ exercise = Exercise(
             lambda raised: raised.run.size > 2,
         ),
     ),
-)  # fmt: skip
+)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import itertools
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.hints import holds_a_number
 from distlab.exercises.raised import Advice, Raised
+from distlab.rank import models
 
 GRADIENTS = "gradients of its stage's parameters"
 OF_INPUTS = "gradient of its inputs"
@@ -24,10 +26,9 @@ def model_inputs(case: Case) -> list[dict]:
     `widths`: features in front of and behind each stage; `bare`: ranks whose stage is a Tanh alone.
     """
     shared, dtype = case.generator(), case.get("dtype", "float32")
-    widths = case.get("widths", [3] * (case.size + 1))
-    rows = case.get("rows", [4])
+    widths, rows = case.params["widths"], case.get("rows", [4])
     weights = []
-    for rank, (inside, outside) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+    for rank, (inside, outside) in enumerate(itertools.pairwise(widths)):
         bare = rank in case.get("bare", [])
         drawn = shared.uniform(-1, 1, (outside, inside + 1)).astype(dtype)
         weights.append(None if bare else [drawn[:, 1:].copy(), drawn[:, 0].copy()])
@@ -38,7 +39,7 @@ def model_inputs(case: Case) -> list[dict]:
         "microbatches": case.get("microbatches", 1),
         "back": [shared.standard_normal((*rows, w)).astype(dtype) for w in widths[1:]],
     }
-    return [dict(given) for _ in range(case.size)]
+    return [given] * case.size
 
 
 def own_part(inputs: dict, rank: int, size: int) -> dict:
@@ -61,17 +62,10 @@ def behind(inputs: dict, rank: int, size: int, activations: np.ndarray) -> dict:
 
 
 def stage_of(weights):
-    import torch
     from torch import nn
 
-    if weights is None:
-        return nn.Sequential(nn.Tanh())
-    weight, bias = weights
-    linear = nn.Linear(*reversed(weight.shape), dtype=weight.dtype, device=weight.device)
-    with torch.no_grad():
-        linear.weight.copy_(weight)
-        linear.bias.copy_(bias)
-    return nn.Sequential(linear, nn.Tanh())
+    linear = [] if weights is None else [models.linear(*weights)]
+    return nn.Sequential(*linear, nn.Tanh())
 
 
 def activations(inputs: dict, rank: int) -> np.ndarray:
@@ -84,37 +78,33 @@ def activations(inputs: dict, rank: int) -> np.ndarray:
     return values
 
 
-def gradients_of(stage) -> list:
-    return [parameter.grad for parameter in stage.parameters()]
-
-
-def weights_of(stage) -> list:
-    """Copies of a stage's parameters."""
-    return [parameter.detach().clone() for parameter in stage.parameters()]
-
-
-def compared(stage, before: list) -> str:
-    """Does a stage still have the parameters that `weights_of` gave?"""
+def call_step(function, rank, size, inputs, watching=contextlib.nullcontext) -> dict:
+    """Call a step of a pipeline on this rank's stage, within `watching(stage)`."""
     import torch
 
-    now = weights_of(stage)
+    stage = stage_of(inputs["weights"][rank])
+    batch = inputs["batch"] if rank == 0 else None
+    targets = inputs["targets"] if rank == size - 1 else None
+    before = models.parameters(stage)
+    with watching(stage):
+        loss = function(rank, size, stage, batch, targets, inputs["microbatches"])
+    now = models.parameters(stage)
     same = len(now) == len(before) and all(map(torch.equal, now, before))
-    return "as they were" if same else "changed"
+    return {
+        "returned": loss,
+        GRADIENTS: models.gradients(stage.parameters()),
+        WEIGHTS: "as they were" if same else "changed",
+    }
 
 
-def chain(step: int, times: str = ""):
-    """Messages between neighbours in one direction, `times` of each (a case's parameter)."""
-
-    def pairs(case: Case) -> list[tuple[int, int]]:
-        ends = [(r, r + 1) if step > 0 else (r + 1, r) for r in range(case.size - 1)]
-        return ends * (case.get(times, 1) if times else 1)
-
-    return pairs
+def chain(step: int):
+    """One message from each rank to its neighbour in one direction."""
+    return lambda case: [(r, r + step) for r in range(case.size) if 0 <= r + step < case.size]
 
 
 def both_ways(case: Case) -> list[tuple[int, int]]:
     """The messages of a pipeline's step: a micro-batch forward and its gradient back, each time."""
-    return chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
+    return (chain(1)(case) + chain(-1)(case)) * case.params["microbatches"]
 
 
 def as_many_as_asked(look: Look) -> bool:
@@ -124,80 +114,49 @@ def as_many_as_asked(look: Look) -> bool:
     return Counter((e.rank, e.peer) for e in look.events("send")) == Counter(both_ways(look.case))
 
 
-def lost(name: str):
-    """Is something of this name None where it should be a tensor?"""
-
-    def shows(look: Look) -> bool:
-        pairs = [
-            (want[name], got[name])
-            for want, got in zip(look.expected, look.got, strict=True)
-            if name in want
-        ]
-        pairs = [
-            p for w, g in pairs for p in (zip(w, g, strict=True) if name == GRADIENTS else [(w, g)])
-        ]
-        return any(want is not None and got is None for want, got in pairs)
-
-    return shows
+def gradients(look: Look, *ranks: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    """(the right gradient, the one found) of every parameter on these ranks, or on all."""
+    pairs = look.pairs(GRADIENTS)
+    return [both for rank in ranks or look.ranks for both in zip(*pairs[rank], strict=True)]
 
 
-def _pairs_of_gradients(look: Look) -> Iterator[tuple[int, np.ndarray, object]]:
-    """(rank, the right gradient, the one found) of every parameter."""
-    for rank, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
-        for right, found in zip(want[GRADIENTS], got[GRADIENTS], strict=True):
-            yield rank, right, found
+def no_gradient(look: Look) -> bool:
+    """Has some parameter no gradient?"""
+    return any(found is None for _, found in gradients(look))
 
 
-def factor_of(of):
-    """Are all gradients right but for a factor, on some rank?"""
-
-    def shows(look: Look) -> bool:
-        factor = of(look)
-        pairs = [(w, g) for _, w, g in _pairs_of_gradients(look) if w is not None]
-        found = [g for w, g in pairs if g is not None and look.same(w * w.dtype.type(factor), g)]
-        return factor != 1 and len(found) == len(pairs) > 0
-
-    return shows
+def too_large(look: Look, factor: int, *ranks: int) -> bool:
+    """Are all gradients on these ranks, or on all, so many times what they should be?"""
+    found = gradients(look, *ranks)
+    return factor != 1 and bool(found) and all(look.same(factor * want, got) for want, got in found)
 
 
-def _right(look: Look) -> list[bool]:
+def right_stages(look: Look) -> list[bool]:
     """Whether all gradients of each rank's stage are right."""
-    right = [True] * look.size
-    for rank, want, got in _pairs_of_gradients(look):
-        right[rank] = right[rank] and got is not None and look.same(want, got)
-    return right
+    return [look.same(want, got) for want, got in look.pairs(GRADIENTS)]
 
 
 def right_at_the_end_alone(look: Look) -> bool:
     """Are the gradients of the last stage right and those before it wrong?"""
-    *before, last = _right(look)
+    *before, last = right_stages(look)
     return last and not all(before)
 
 
-def wrong_at_the_end(look: Look) -> bool:
-    """Are the gradients of the last stage wrong already?"""
-    return not _right(look)[-1]
-
-
 def microbatches(look: Look) -> int:
-    return look.case.get("microbatches", 1)
-
-
-def _losses(look: Look) -> tuple[object, float]:
-    return look.returned[-1], look.wanted[-1]
+    return look.case.params["microbatches"]
 
 
 #: mistakes that a pipeline can have in any order of its micro-batches
 OF_A_STEP = (
     Hint(
         "step taken",
-        lambda look: any(got[WEIGHTS] == "changed" for got in look.got),
+        lambda look: look.differs(WEIGHTS),
         "The parameters of a stage have changed. Gradients are asked for: the optimizer's step is "
         "left to the caller.",
     ),
     Hint(
         "sum for mean",
-        lambda look: factor_of(microbatches)(look),
+        lambda look: too_large(look, microbatches(look)),
         "All gradients are `microbatches` times too large. The loss of the whole batch is the "
         "mean of the micro-batches' losses: what has to be done to each of them before "
         "backward()?",
@@ -205,8 +164,8 @@ OF_A_STEP = (
     Hint(
         "sum over elements",
         lambda look: any(
-            factor_of(lambda look, n=n: look.inputs[0]["targets"].size // n)(look)
-            for n in (1, microbatches(look))
+            too_large(look, look.inputs[0]["targets"].size // parts)
+            for parts in (1, microbatches(look))
         ),
         "All gradients are too large by the number of elements in the targets, those of a "
         "micro-batch or of the whole batch. F.mse_loss returns the mean over elements, unless "
@@ -216,13 +175,13 @@ OF_A_STEP = (
         "sum of the losses",
         lambda look: (
             microbatches(look) > 1
-            and look.same(_losses(look)[1] * microbatches(look), _losses(look)[0])
+            and look.same(look.wanted[-1] * microbatches(look), look.returned[-1])
         ),
         "The returned loss is the sum over the micro-batches: their mean is asked for.",
     ),
     Hint(
         "tensor for float",
-        lambda look: holds_a_number(_losses(look)[0]),
+        lambda look: holds_a_number(look.returned[-1]),
         "The loss is to be a plain number: .item() makes one of a tensor with one element, and of "
         "a number of NumPy's.",
     ),
@@ -233,25 +192,25 @@ OF_A_STEP = (
     ),
     Hint(
         "nothing returned",
-        lambda look: _losses(look)[0] is None,
+        lambda look: look.returned[-1] is None,
         "The last rank returned None: the mean loss is asked for. (It is rank size − 1, which "
         "is rank 0 where there is only one.)",
     ),
     Hint(
         "loss of another batch",
-        lambda look: all(_right(look)) and not look.same(*_losses(look)),
+        lambda look: all(right_stages(look)) and look.differs("returned"),
         "All gradients are right, the returned loss is not: it is the mean over the whole batch, "
         "so each micro-batch's loss counts.",
     ),
     Hint(
         "no gradients",
-        lost(GRADIENTS),
+        no_gradient,
         "Some parameters have no gradient: do they take part in a graph that backward() goes "
         "through, on every rank?",
     ),
     Hint(
         "gradients mixed up",
-        lambda look: right_at_the_end_alone(look),
+        right_at_the_end_alone,
         "The last stage's gradients are right, those in front of it are not. Each micro-batch "
         "has an output of its own and a gradient of its own: do the two that meet in "
         "backward() belong together? Both neighbours have to go through the micro-batches in "
@@ -262,11 +221,11 @@ OF_A_STEP = (
 
 def _split(raised: Raised) -> bool:
     """Does the answer cut something into parts of `microbatches` rows?"""
-    nodes = ast.walk(raised.answer) if raised.answer is not None else ()
-    return any(
-        sources.called(node) == "split" and "microbatches" in map(ast.unparse, node.args)
-        for node in nodes
-        if isinstance(node, ast.Call)
+    return raised.answer is not None and any(
+        isinstance(node, ast.Call)
+        and sources.called(node) == "split"
+        and "microbatches" in map(ast.unparse, node.args)
+        for node in ast.walk(raised.answer)
     )
 
 

@@ -4,37 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from distlab.course.lab06_model_parallel.pipeline import (
-    GRADIENTS,
-    OF_A_STEP,
-    RAISED_IN_A_STEP,
-    WEIGHTS,
-    as_many_as_asked,
-    both_ways,
-    compared,
-    gradients_of,
-    microbatches,
-    model_inputs,
-    own_part,
-    stage_of,
-    weights_of,
-)
+from distlab.course.lab06_model_parallel import pipeline
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.records.events import FUTURE, Event
-
-
-def _call_step(function, rank, size, inputs):
-    stage = stage_of(inputs["weights"][rank])
-    batch = inputs["batch"] if rank == 0 else None
-    targets = inputs["targets"] if rank == size - 1 else None
-    before = weights_of(stage)
-    loss = function(rank, size, stage, batch, targets, inputs["microbatches"])
-    return {
-        "returned": loss,
-        GRADIENTS: gradients_of(stage),
-        WEIGHTS: compared(stage, before),
-    }
 
 
 class _Moment(NamedTuple):
@@ -118,16 +91,24 @@ def _between(barrier: Event, messages: list[_Moment]) -> bool:
 
 
 def _in_flight(look: Look) -> int:
-    """How many micro-batches rank 0 had sent when the first gradient came back."""
+    """How many micro-batches rank 0 had sent when the first gradient came back; 0 where nobody went
+    back too early.
+    """
+    if (
+        pipeline.microbatches(look) == 1
+        or not pipeline.as_many_as_asked(look)
+        or _forward_first(look) is None
+    ):
+        return 0
     _, left, back_arrived, _ = _moments(look, 0)
     return sum(moment.at < min(back_arrived).at for moment in left)
 
 
 exercise = Exercise(
     points=5,
-    make=model_inputs,
-    share=own_part,
-    call=_call_step,
+    make=pipeline.model_inputs,
+    share=pipeline.own_part,
+    call=pipeline.call_step,
     asks="In pipeline_step, the batch goes through the stages in `microbatches` equal parts, all "
     "of them forward and then all of them back; every gradient is the undivided model's, and the "
     "last rank returns the mean loss as a float.",
@@ -137,7 +118,7 @@ exercise = Exercise(
     ),
     traffic=(
         traffic.no_collective_but_barrier,
-        traffic.messages(both_ways),
+        traffic.messages(pipeline.both_ways),
         _forward_first,
         _overlapping,
     ),
@@ -145,16 +126,14 @@ exercise = Exercise(
         hints.EARLY,
         Hint(
             "one micro-batch at a time",
-            lambda look: look.size > 1 and microbatches(look) > 1 and as_many_as_asked(look)
-            and _forward_first(look) is not None and _in_flight(look) == 1,
+            lambda look: _in_flight(look) == 1,
             "Each micro-batch goes forward and back before the next one begins, so only one rank "
             "works at any time. Two loops are needed: one in which all go forward, and after it "
             "one in which all come back.",
         ),
         Hint(
             "1F1B",
-            lambda look: look.size > 1 and microbatches(look) > 1 and as_many_as_asked(look)
-            and _forward_first(look) is not None and _in_flight(look) > 1,
+            lambda look: _in_flight(look) > 1,
             "This looks like 1F1B, one forward, one backward in turn: a good schedule, which needs "
             "less memory, but another one. GPipe is asked for here: no backward pass begins "
             "before the last micro-batch has gone forward.",
@@ -165,7 +144,7 @@ exercise = Exercise(
             "Values and messages are right, but nobody works while the rank before does: send the "
             "output of a micro-batch as soon as you have it, before you receive the next one.",
         ),
-        *OF_A_STEP,
+        *pipeline.OF_A_STEP,
     ),
-    advice=RAISED_IN_A_STEP,
-)  # fmt: skip
+    advice=pipeline.RAISED_IN_A_STEP,
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.inputs import portable
@@ -20,11 +21,10 @@ def _training(case: Case) -> list[dict]:
 
     Over the ranks an element's gradients have one sign, so that no order of adding them matters.
     """
-    shapes, steps = case.get("shapes", [[4, 3], [3]]), case.get("steps", 4)
-    dtype, shared = case.get("dtype", "float32"), case.generator()
+    shapes, dtype, shared = case.params["shapes"], case.get("dtype", "float32"), case.generator()
     parameters = [np.asarray(shared.uniform(-0.1, 0.1, shape), dtype) for shape in shapes]
-    gradients = []
-    for _ in range(steps):
+    gradients = []  # [step][rank][tensor]
+    for _ in range(case.params["steps"]):
         base = [10 ** shared.uniform(-9, 0, s) * shared.choice([-1, 1], s) for s in shapes]
         gradients.append(
             [
@@ -32,7 +32,7 @@ def _training(case: Case) -> list[dict]:
                 for _ in range(case.size)
             ]
         )
-    return [{"parameters": parameters, "gradients": gradients} for _ in range(case.size)]
+    return [{"parameters": parameters, "gradients": gradients}] * case.size
 
 
 def _own_gradients(inputs: dict, rank: int, size: int) -> dict:
@@ -76,12 +76,21 @@ class _Model:
         kept = elements([self.state, *map(vars, self.parameters)], besides=self.parameters)
         held = kept.lasting + kept.passing
         # a generator's variables: its moments, its share of parameters and gradients, and two more
-        self.beyond = max(
-            self.beyond, kept.lasting - 2 * share - FEW, held - 2 * share - FEW - _PASSING * share
-        )
+        most = max(kept.lasting, held - _PASSING * share)
+        self.beyond = max(self.beyond, most - 2 * share - FEW)
         # where all but the last share are rounded up, the last is so much shorter; floats and bytes
         # hold moments as well
         self.short = max(self.short, 2 * (count // size - size) - held - kept.floats)
+
+
+def _tensors(look: Look) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """(rank, the right parameter, the one found) of both models."""
+    return [
+        (rank, right, found)
+        for rank, models in enumerate(look.pairs("parameters"))
+        for model in zip(*models, strict=True)
+        for right, found in zip(*model, strict=True)
+    ]
 
 
 def _digits_kept(look: Look) -> str | None:
@@ -89,14 +98,11 @@ def _digits_kept(look: Look) -> str | None:
 
     A tolerance cannot tell: a right answer whose β₂ᵗ is a float32 tensor is farther off.
     """
-    for rank, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
-        for of_one, of_other in zip(want["parameters"], got["parameters"], strict=True):
-            for right, found in zip(of_one, of_other, strict=True):
-                if found.dtype == np.float64 and (_short(found) & ~_short(right)).any():
-                    return (
-                        f"rank {rank}'s parameters are float64, and have no more digits than "
-                        "float32 has."
-                    )
+    for rank, right, found in _tensors(look):
+        if found.dtype == np.float64 and (_short(found) & ~_short(right)).any():
+            return (
+                f"rank {rank}'s parameters are float64, and have no more digits than float32 has."
+            )
     return None
 
 
@@ -105,62 +111,55 @@ def _short(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype("float32") == numbers
 
 
-SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "nothing changed"
-TWICE = "the mean divided by the ranks once more"
-LATER, UNCORRECTED = "right after one step", "moments not corrected"
-UNMOVED = "right after one step where anything has moved"
-SMALL = "right after one step where gradients are large"
-BACKWARDS, ONE_AHEAD = "moved the other way", "steps counted from 2"
-UNKNOWN = "none that is known"
-
-
 def _mistake(look: Look, rank: int) -> str:
-    """The name of a well-known mistake that leads to just these parameters; "" for none."""
+    """The hint on the mistake that leads to just these parameters; "" for none that is known."""
     given = look.inputs[rank]["parameters"]
     steps = look.inputs[rank]["gradients"]  # [step][rank][tensor]
     got, after_one = look.got[rank]["parameters"][0], look.got[rank][_FIRST]
     means = [[np.mean(some, axis=0) for some in zip(*step, strict=True)] for step in steps]
-    if _near(got, _trained(given, means)):
-        return ""
-    if _near(got, _trained(given, [[g * look.size for g in mean] for mean in means])):
-        return SUM
-    if _near(got, _trained(given, [[g / look.size for g in mean] for mean in means])):
-        return TWICE
+    for mistake, factor, begin in (
+        ("", 1, 1),
+        ("sum for mean", look.size, 1),
+        ("divided twice", 1 / look.size, 1),
+        ("the other way", -1, 1),
+        ("steps from two", 1, 2),
+    ):
+        if _near(got, _trained(given, means, factor, begin)):
+            return mistake
     if _near(got, given):
-        return NOTHING
+        return "not in place"
     if _near(got, given, *(_trained(given, [step[r] for step in steps]) for r in look.ranks)):
-        return OWN
-    if _near(got, _trained(given, [[-g for g in mean] for mean in means])):
-        return BACKWARDS
-    if _near(got, _trained(given, means, begin=2)):
-        return ONE_AHEAD
+        return "own gradients"
     first = _trained(given, means[:1])
     if _near(after_one, first):
-        return LATER
+        return "wrong from the second step on"
     if _near(after_one, first, given):
-        return UNMOVED
+        return "elements left out"
     large = [np.abs(mean) > 1e-2 for mean in means[0]]
     if _near(*([p[at] for p, at in zip(some, large, strict=True)] for some in (after_one, first))):
-        return SMALL
+        return "wrong where gradients are small"
     moved, right = _moved(given, after_one), _moved(given, first)
-    return UNCORRECTED if 2.8 * right < moved < 3.5 * right else UNKNOWN
+    return "moments not corrected" if 2.8 * right < moved < 3.5 * right else ""
 
 
-def _trained(parameters, gradients, begin: int = 1) -> list[np.ndarray]:
+def _trained(parameters, gradients, factor: float = 1, begin: int = 1) -> list[np.ndarray]:
     """What Adam (Kingma and Ba, 2015) makes of them on one process, with torch's defaults.
 
     Args:
+        gradients: [step][tensor].
+        factor: by which they are multiplied first.
         begin: the number of the first step.
     """
-    now = [p.astype("float64") for p in parameters]
-    first, second = [np.zeros_like(p) for p in now], [np.zeros_like(p) for p in now]
-    for number, step in enumerate(gradients, begin):
-        for i, g in enumerate(step):
-            first[i] = 0.9 * first[i] + 0.1 * g
-            second[i] = 0.999 * second[i] + 0.001 * g.astype("float64") ** 2
-            corrected = np.sqrt(second[i] / (1 - 0.999**number)) + 1e-8
-            now[i] = now[i] - 1e-3 * first[i] / (1 - 0.9**number) / corrected
-    return now
+    trained = []
+    for parameter, steps in zip(parameters, zip(*gradients, strict=True), strict=True):
+        now, first, second = parameter.astype("float64"), 0.0, 0.0
+        for number, gradient in enumerate(steps, begin):
+            step = factor * gradient.astype("float64")
+            first, second = 0.9 * first + 0.1 * step, 0.999 * second + 0.001 * step**2
+            corrected = np.sqrt(second / (1 - 0.999**number)) + 1e-8
+            now = now - 1e-3 * first / (1 - 0.9**number) / corrected
+        trained.append(now)
+    return trained
 
 
 def _near(some, *others) -> bool:
@@ -178,22 +177,24 @@ def _moved(before, after) -> float:
     return float(max(steps, default=0.0))
 
 
-def _looks_like(mistake: str, on=any):
+def _made(mistake: str, on=any):
+    """A hint's `shows`: did some rank make this mistake, or each of them?"""
     return lambda look: look.size > 1 and on(_mistake(look, r) == mistake for r in look.ranks)
 
 
-def _parts_wrong(look: Look) -> list[np.ndarray]:
-    """For each rank, which elements of its first model are not right, end to end."""
-    found = []
-    for want, got in zip(look.expected, look.got, strict=True):
-        pairs = zip(want["parameters"][0], got["parameters"][0], strict=True)
-        found.append(np.concatenate([~np.isclose(g, w, 1e-5, 1e-6).reshape(-1) for w, g in pairs]))
-    return found
+def _mistaken(name: str, says: str, on=any) -> Hint:
+    """The hint on a mistake that has its name."""
+    return Hint(name, _made(name, on), says)
+
+
+def _flat(tensors: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([tensor.ravel() for tensor in tensors])
 
 
 def _own_share_alone(look: Look) -> bool:
     """Is each element right on some rank, and none of the ranks right in all of them?"""
-    wrong = np.array(_parts_wrong(look))
+    models = [(_flat(want[0]), _flat(got[0])) for want, got in look.pairs("parameters")]
+    wrong = np.array([~np.isclose(got, want, 1e-5, 1e-6) for want, got in models])
     return (
         look.size > 1 and wrong.any(axis=1).sum() >= look.size - 1 and not wrong.all(axis=0).any()
     )
@@ -201,21 +202,14 @@ def _own_share_alone(look: Look) -> bool:
 
 def _nearly(look: Look) -> bool:
     """Are the parameters wrong, and all within a hundredth of one step's length of the right?"""
-    pairs = [
-        (w["parameters"], g["parameters"]) for w, g in zip(look.expected, look.got, strict=True)
-    ]
-    return not all(look.same(w, g) for w, g in pairs) and all(
-        np.abs(found - right).max(initial=0) < 1e-5
-        for want, got in pairs
-        for of_one, of_other in zip(want, got, strict=True)
-        for right, found in zip(of_one, of_other, strict=True)
+    return look.differs("parameters") and all(
+        np.abs(found - right).max(initial=0) < 1e-5 for _, right, found in _tensors(look)
     )
 
 
-def _some_hold_less(look: Look) -> bool:
-    """Do some ranks hold less than their share, and others do not?"""
-    short = [got[_SHORT] > 0 for got in look.got]
-    return any(short) and not all(short)
+def _all_hold_less(look: Look) -> bool:
+    """Does every rank hold less than its share?"""
+    return min(look.left(_SHORT)) > 0
 
 
 exercise = Exercise(
@@ -236,7 +230,7 @@ exercise = Exercise(
     hints=(
         Hint(
             "state not divided",
-            lambda look: any(got[_BEYOND] > 0 for got in look.got),
+            lambda look: max(look.left(_BEYOND)) > 0,
             "A rank's state holds more than its share: two moments for ⌈n/size⌉ elements, n "
             "counting the elements of all tensors. Whole tensors cannot be dealt out evenly: one "
             "may be larger than all the others. What is kept in an attribute of a parameter, as a "
@@ -245,60 +239,54 @@ exercise = Exercise(
         ),
         Hint(
             "uneven shares",
-            _some_hold_less,
+            lambda look: max(look.left(_SHORT)) > 0 and not _all_hold_less(look),
             "Some ranks hold fewer moments than their share, ⌈n/size⌉ elements (n counting those "
             "of all tensors), and others do not: what such a rank lacks counts as kept elsewhere. "
             "Whole tensors cannot be dealt out evenly: one may be larger than all the others.",
         ),
         Hint(
             "nothing done",
-            lambda look: _looks_like(NOTHING)(look) and all(got[_SHORT] > 0 for got in look.got),
+            lambda look: _made("not in place")(look) and _all_hold_less(look),
             "The parameters are as they were, and the states hold less than the moments of each "
             "rank's share. The moments are kept in `state`, and the result is written into the "
             "tensors that you were given (copy_, add_, sub_): what is returned is ignored.",
         ),
         Hint(
             "kept elsewhere",
-            lambda look: all(got[_SHORT] > 0 for got in look.got),
+            _all_hold_less,
             "The states hold less than the two moments of each rank's share, as far as tensors are "
             "found in them: in lists, objects, closures and generators as well. `state` is where "
             "the moments are kept from one step to the next, and nowhere else: what is kept for "
             "all calls is mixed up when several models take turns, and nobody sees how much memory "
             "it takes. (`state = {…}` gives that name to another dict, which nobody else sees.)",
         ),
-        Hint(
+        _mistaken(
             "not in place",
-            _looks_like(NOTHING),
             "The parameters are as they were. Write into the tensors that you were given (copy_, "
             "add_, sub_): `p = p - …` makes a new one that nobody else sees.",
         ),
-        Hint(
+        _mistaken(
             "sum for mean",
-            _looks_like(SUM),
             "These are the parameters that the sum of the gradients gives. Adam divides by the "
             "gradients' size, so it almost hides the factor: only gradients near eps tell.",
         ),
-        Hint(
+        _mistaken(
             "divided twice",
-            _looks_like(TWICE),
             "These are the parameters that come of dividing the sum of the gradients by `size` "
             "twice. Adam almost hides the factor: only gradients near eps tell.",
         ),
-        Hint(
+        _mistaken(
             "own gradients",
-            _looks_like(OWN),
             "Where these parameters have moved, it is as a rank's own gradients move them: the "
             "gradients of all ranks have to be averaged first.",
         ),
-        Hint(
+        _mistaken(
             "the other way",
-            _looks_like(BACKWARDS),
             "The parameters have moved as far as they should have, in the opposite direction: a "
             "step goes against the gradient.",
         ),
-        Hint(
+        _mistaken(
             "steps from two",
-            _looks_like(ONE_AHEAD),
             "These are the parameters that come of counting the steps from 2. In the correction of "
             "the moments, 1 − β**t, t is 1 in the first step.",
         ),
@@ -310,17 +298,15 @@ exercise = Exercise(
         ),
         Hint(
             "NaN",
-            lambda look: any(
-                np.isnan(p).any() for got in look.got for model in got["parameters"] for p in model
-            ),
+            lambda look: hints.poisoned(look.left("parameters")),
             "There are NaNs. 1 − β**t is 0 for t = 0: the first step is number 1. And a buffer "
             "that was made by torch.empty holds anything until something is written into it.",
         ),
-        Hint(
+        _mistaken(
             "moments not corrected",
-            _looks_like(UNCORRECTED, all),
             "The first step is about three times too large: the moments begin at 0, and Adam makes "
             "up for that by dividing them by 1 − β**t.",
+            on=all,
         ),
         Hint(
             "nearly right",
@@ -330,28 +316,28 @@ exercise = Exercise(
             "to), each moment is decayed by its own beta, and nothing here is of a narrower dtype "
             "than the parameters.",
         ),
-        Hint(
+        _mistaken(
             "elements left out",
-            _looks_like(UNMOVED, all),
             "After the first step some elements are as they were, and the others are right. Does "
             "each element belong to some rank's share, where `size` does not divide their number? "
             "(Or their gradients were lost in a narrower dtype.)",
+            on=all,
         ),
-        Hint(
+        _mistaken(
             "wrong where gradients are small",
-            _looks_like(SMALL, all),
             "The first step is right where gradients are large, and wrong where they are small. "
             "There eps counts: it is added to the root of the corrected second moment, "
             "√(v/(1 − β₂ᵗ)) + eps, not under the root and not before the correction. (Or they were "
             "lost in a narrower dtype.)",
+            on=all,
         ),
-        Hint(
+        _mistaken(
             "wrong from the second step on",
-            _looks_like(LATER, all),
             "The first step is right, a later one is not. Does every step find the moments of the "
             "step before in `state`, and the number of the step? Several models may take "
             "turns, each with a state of its own, and one step is one call, however many tensors. "
             "(And is each moment decayed by its own beta?)",
+            on=all,
         ),
         Hint(
             "float32 on the way",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import itertools
 
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -63,27 +63,27 @@ def _held(look: Look) -> list[int]:
     return look.got[0][_LAYERS]
 
 
-def _in_order(look: Look) -> bool:
-    """Right but for where the cuts are?"""
-    return _held(look) == look.expected[0][_LAYERS] and "list of" in look.got[0]["returned"]
-
-
 def _largest(cuts: list[list]) -> int:
     return max(sum(map(parameter_count, part)) for part in cuts)
 
 
 def _evenly(look: Look) -> list[list[list]]:
-    """The ways to cut into equally many layers: NumPy's, torch.chunk's and by whole division."""
+    """The ways to cut into equally many layers: NumPy's, torch.chunk's and by whole division, by
+    where their stages begin.
+    """
     layers, stages = look.case.params["layers"], look.case.params["stages"]
     number = len(layers)
-    up, down = -(-number // stages), number // stages
-    ends = [
-        np.cumsum([number // stages + (i < number % stages) for i in range(stages)]),
-        np.array([min((i + 1) * up, number) for i in range(stages)]),
-        np.array([(i + 1) * down for i in range(stages - 1)] + [number]),
-        np.array([(i + 1) * number // stages for i in range(stages)]),
+    up, down, rest = -(-number // stages), number // stages, number % stages
+    ways = [
+        [stage * down + min(stage, rest) for stage in range(stages)],
+        [min(stage * up, number) for stage in range(stages)],
+        [stage * down for stage in range(stages)],
+        [stage * number // stages for stage in range(stages)],
     ]
-    return [[layers[a:b] for a, b in zip([0, *e[:-1]], e, strict=True)] for e in ends]
+    return [
+        [layers[begin:end] for begin, end in itertools.pairwise([*begins, number])]
+        for begins in ways
+    ]
 
 
 exercise = Exercise(
@@ -105,19 +105,19 @@ exercise = Exercise(
         ),
         Hint(
             "plain lists for stages",
-            lambda look: look.got[0][_KINDS] != "Sequential",
+            lambda look: look.differs(_KINDS),
             "Each stage has to be an nn.Sequential, so that it can be called like the model. "
             "nn.Sequential(*layers) makes one of a list of layers.",
         ),
         Hint(
             "empty stage",
-            lambda look: look.got[0]["number of empty stages"] > 0,
+            lambda look: look.differs("number of empty stages"),
             "A stage without layers leaves its rank without work. Layers without parameters count "
             "as layers, and there are at least as many of them as stages.",
         ),
         Hint(
             "another number of stages",
-            lambda look: look.got[0]["returned"] != look.expected[0]["returned"],
+            lambda look: look.differs("returned"),
             "`size` says how many stages there have to be, also where fewer would be as small.",
         ),
         Hint(
@@ -140,7 +140,7 @@ exercise = Exercise(
         ),
         Hint(
             "another order",
-            lambda look: not _in_order(look),
+            lambda look: look.differs(_LAYERS),
             "The stages, run one after the other, must be the model: keep its layers in their "
             "order, each stage a run of neighbours.",
         ),

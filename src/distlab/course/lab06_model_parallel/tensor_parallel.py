@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import numpy as np
 
 from distlab.exercises.exercise import Case, Hint, Look
 
+OF_X, OF_WEIGHT = "gradient of x", "gradient of weight, this rank's share"
+OF_BIAS = "gradient of bias"
 _ONE = "largest matrix product (1: a size-th of the full layer's)"
 _ALL = "matrix products together (1: a size-th of the full layer's)"
 
@@ -16,8 +19,8 @@ def layer(split: str):
     """A full layer, its input and the gradient of its output; `split`: "out" or "in"."""
 
     def make(case: Case) -> list[dict]:
-        features_in, features_out = case.get("in", 4), case.get("out", 4)
-        dtype, rows, shared = case.get("dtype", "float32"), case.get("rows", [3]), case.generator()
+        features_in, features_out, rows = (case.params[name] for name in ("in", "out", "rows"))
+        dtype, shared = case.get("dtype", "float32"), case.generator()
 
         def drawn(*shape):
             return np.asarray(shared.standard_normal(shape), dtype)
@@ -29,7 +32,7 @@ def layer(split: str):
             "bias": drawn(features_out),
             "gradient": drawn(*rows, features_out),
         }
-        return [dict(given) for _ in range(case.size)]
+        return [given] * case.size
 
     return make
 
@@ -58,9 +61,9 @@ def call_linear(function, rank, size, inputs):
     share = max(full / size, 1)
     return {
         "returned": output,
-        "gradient of x": x.grad,
-        "gradient of weight, this rank's share": _share(weight.grad, weight_dim, rank, size),
-        "gradient of bias": _share(bias.grad, bias_dim, rank, size),
+        OF_X: x.grad,
+        OF_WEIGHT: _share(weight.grad, weight_dim, rank, size),
+        OF_BIAS: _share(bias.grad, bias_dim, rank, size),
         _ONE: max([1.0, *(f / share for f in flops)]),
         _ALL: max(1.0, sum(flops) / share),
     }
@@ -74,13 +77,12 @@ def _share(tensor, dim: int | None, rank: int, size: int):
     return tensor.narrow(dim, rank * width, width).clone()
 
 
+@contextlib.contextmanager
 def _products():
     """Notes the floating-point operations of each matrix product, in whatever form it comes; where
     DTensors are multiplied, those of the part that this rank computes. One that is computed again,
     to look at it say, counts once.
     """
-    import contextlib
-
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils.flop_counter import flop_registry
 
@@ -108,14 +110,10 @@ def _products():
         held.append(factors)  # so that no other tensor comes to lie there
         found[where] = flops
 
-    @contextlib.contextmanager
-    def counting():
-        with Counter():
-            yield found.values()
-
     held: list[tuple] = []
     found: dict[tuple, float] = {}
-    return counting()
+    with Counter():
+        yield found.values()
 
 
 def _place(tensor) -> tuple[int, ...]:
@@ -132,48 +130,30 @@ def _outer(result, factors) -> bool:
     return len(sizes) == 2 and result.numel() > max(sizes)
 
 
-def _part(name: str):
-    return lambda look: ([w[name] for w in look.expected], [g[name] for g in look.got])
+def _gradients(look: Look) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    """(the right gradient, the one found) of all three, on every rank."""
+    return [both for name in (OF_X, OF_WEIGHT, OF_BIAS) for both in look.pairs(name)]
 
 
-output, of_x = _part("returned"), _part("gradient of x")
-of_weight = _part("gradient of weight, this rank's share")
-of_bias = _part("gradient of bias")
-
-
-def times_size(part):
-    """Is this part right but for a factor of size, on some rank?"""
-
-    def shows(look: Look) -> bool:
-        want, got = part(look)
-        return look.size > 1 and any(
-            g is not None and w.any() and not look.same(w, g) and look.same(w * w.dtype.type(f), g)
-            for w, g in zip(want, got, strict=True)
-            for f in (look.size, 1 / look.size)
-        )
-
-    return shows
+def times_size(look: Look) -> bool:
+    """Is a gradient right but for a factor of size, on some rank?"""
+    return look.size > 1 and any(
+        want.any() and not look.same(want, got) and look.same(want * want.dtype.type(factor), got)
+        for want, got in _gradients(look)
+        for factor in (look.size, 1 / look.size)
+    )
 
 
 def _missing(look: Look) -> bool:
     """Is a gradient `None` after a backward pass? There is none from outputs of another shape."""
-    outputs = zip(*output(look), strict=True)
-    if any(np.shape(got) != want.shape for want, got in outputs):
-        return False
-    return any(
-        g is None and w is not None
-        for part in (of_x, of_weight, of_bias)
-        for w, g in zip(*part(look), strict=True)
+    return all(np.shape(got) == want.shape for want, got in look.pairs()) and any(
+        got is None for _, got in _gradients(look)
     )
-
-
-def right(part, look: Look) -> bool:
-    return all(map(look.same, *part(look)))
 
 
 WORK = Hint(
     "whole product computed",
-    lambda look: any(got[_ONE] > 1 or got[_ALL] > 1 for got in look.got),
+    lambda look: max(*look.left(_ONE), *look.left(_ALL)) > 1,
     "A rank did more than its share of the work: take your slice of `weight` before the matrix "
     "product, not a slice of the result after it.",
 )
@@ -187,10 +167,6 @@ NO_GRADIENT = Hint(
 )
 RETURNED_GRADIENT = Hint(
     "gradient of the wrong shape",
-    lambda look: any(
-        g is not None and g.shape != w.shape
-        for part in (of_x, of_weight, of_bias)
-        for w, g in zip(*part(look), strict=True)
-    ),
+    lambda look: any(got is not None and got.shape != want.shape for want, got in _gradients(look)),
     "A gradient has the shape of what it is the gradient of.",
 )
