@@ -5,22 +5,19 @@ How its run is made repeatable is in `fixed_schedule`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from distlab.course.lab04_ring_allreduce import parameter_server
 from distlab.course.lab04_ring_allreduce.fixed_schedule import Gradient, Turns
-from distlab.course.lab04_ring_allreduce.parameter_server import (
-    COLLECTIVE,
-    WORKERS_TALK,
-    made_tensors,
-    stepped_from,
-)
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.numpy_ints import as_plain
+from distlab.records.events import ANY_SOURCE
 
 
 def _equal_parameters(case: Case) -> list[dict]:
@@ -29,8 +26,8 @@ def _equal_parameters(case: Case) -> list[dict]:
     assert all(sum(turn.count(w) for turn in turns) == steps for w in range(1, case.size))
     return [
         {
-            "parameters": made_tensors(case, -1, 0),
-            "minimum": made_tensors(case, rank, 1),
+            "parameters": parameter_server.made_tensors(case, -1, 0),
+            "minimum": parameter_server.made_tensors(case, rank, 1),
             "steps": steps,
             "lr": case.get("lr", 0.25),
             "turns": turns,
@@ -111,27 +108,30 @@ def _every_push_answered(look: Look) -> str | None:
     return None
 
 
+def _pushed(look: Look, worker: int, given: list, to: list, factor: float = 1.0) -> list:
+    """What the server makes of its parameters `to` by the gradient that a worker took where it was
+    `given` parameters.
+    """
+    gradients = [p - m for p, m in zip(given, look.inputs[worker]["minimum"], strict=True)]
+    return parameter_server.stepped_from(to, gradients, factor * look.inputs[0]["lr"])
+
+
 def _simulated(look: Look, factor: float = 1.0) -> tuple[list[np.ndarray], list[tuple[int, int]]]:
     """The server's parameters in the end, and (worker, staleness) of each push in order."""
-    inputs = look.inputs
-    server = inputs[0]["parameters"]
+    server = look.inputs[0]["parameters"]
     given = [server] * look.size
     known, pushes = [0] * look.size, []
-    for turn in inputs[0]["turns"]:
+    for turn in look.inputs[0]["turns"]:
         for worker in turn:
-            gradients = [
-                p - m for p, m in zip(given[worker], inputs[worker]["minimum"], strict=True)
-            ]
-            server = stepped_from(server, gradients, factor * inputs[0]["lr"])
+            server = _pushed(look, worker, given[worker], server, factor)
             pushes.append((worker, len(pushes) - known[worker]))
             given[worker], known[worker] = server, len(pushes)
     return server, pushes
 
 
 def _told(look: Look, name: str) -> Any:
-    """What rank 0 returned under that name."""
-    answer = look.returned[0]
-    return answer.get(name) if isinstance(answer, dict) else None
+    """What rank 0 returned under that name; where it was no dict, no hint that asks applies."""
+    return look.returned[0].get(name)
 
 
 def _stale_by(formula) -> Callable[[Look], bool]:
@@ -139,22 +139,16 @@ def _stale_by(formula) -> Callable[[Look], bool]:
 
     def shows(look: Look) -> bool:
         said = _told(look, "max_staleness")
-        return said != look.expected[0]["returned"]["max_staleness"] and any(
-            said == value for value in formula(_simulated(look)[1])
-        )
+        return said != look.wanted[0]["max_staleness"] and said in formula(_simulated(look)[1])
 
     return shows
 
 
-def _later_pushes(pushes: list[tuple[int, int]]) -> list[int]:
-    """The staleness of all pushes but each worker's first."""
-    seen: set[int] = set()
-    later = []
-    for worker, staleness in pushes:
-        if worker in seen:
-            later.append(staleness)
-        seen.add(worker)
-    return later or [0]
+def _of_later_pushes(pushes: list[tuple[int, int]]) -> list[int]:
+    """The largest staleness of all pushes but each worker's first."""
+    workers = [worker for worker, _ in pushes]
+    later = [stale for n, (worker, stale) in enumerate(pushes) if worker in workers[:n]]
+    return [max(later, default=0)]
 
 
 def _since_the_oldest(pushes: list[tuple[int, int]]) -> list[int]:
@@ -173,19 +167,17 @@ def _first_answer_lost(look: Look, as_before: bool) -> bool:
         as_before: with those that it had pushed for, or with any others.
     """
     (worker, *others), *_ = look.inputs[0]["turns"]
-    want, got = look.expected[worker][_GIVEN], look.got[worker][_GIVEN]
+    want, got = look.pairs(_GIVEN)[worker]
     lost = not others and len(got) > 1 and not look.same(want[1], got[1])
     return lost and look.same(got[0], got[1]) == as_before
 
 
 def _applied(look: Look) -> bool:
     """Are rank 0's parameters what the gradients that its workers took make of the first ones?"""
-    inputs = look.inputs
-    now = [p.copy() for p in inputs[0]["parameters"]]
+    now = look.inputs[0]["parameters"]
     for worker in look.ranks[1:]:
         for given in look.got[worker][_GIVEN]:
-            gradients = [p - m for p, m in zip(given, inputs[worker]["minimum"], strict=True)]
-            now = stepped_from(now, gradients, inputs[0]["lr"])
+            now = _pushed(look, worker, given, now)
     return look.same(now, _told(look, "parameters"))
 
 
@@ -212,9 +204,7 @@ _STALENESS = (
     ),
     Hint(
         "itself counted",
-        lambda look: (
-            _told(look, "max_staleness") == look.expected[0]["returned"]["max_staleness"] + 1
-        ),
+        lambda look: _told(look, "max_staleness") == look.wanted[0]["max_staleness"] + 1,
         "The staleness is one too large: the push's own update does not count, only those applied "
         "since that worker's last answer.",
     ),
@@ -226,7 +216,7 @@ _STALENESS = (
     ),
     Hint(
         "first pushes left out",
-        _stale_by(lambda pushes: [max(_later_pushes(pushes))]),
+        _stale_by(_of_later_pushes),
         "A worker's first push can be stale too: for it, count the updates since the start.",
     ),
     Hint(
@@ -237,31 +227,26 @@ _STALENESS = (
     ),
     Hint(
         "all staleness added",
-        _stale_by(
-            lambda pushes: [sum(s for _, s in pushes), sum(s for _, s in pushes) / len(pushes)]
-        ),
+        _stale_by(lambda pushes: [sum(s for _, s in pushes) / by for by in (1, len(pushes))]),
         "This is the sum or the mean of the staleness of all pushes: the largest is asked for.",
     ),
 )
 
 
 def _served_from_any(look: Look) -> bool:
-    from distlab.records import events
-
-    return any(e.flags & events.ANY_SOURCE for e in look.records[0].receives())
+    return any(e.flags & ANY_SOURCE for e in look.records[0].receives())
 
 
 def _several_open(look: Look) -> bool:
     """Did rank 0 begin to receive from a second worker before the first receive had ended?"""
-    begun = look.records[0].receives()
     return any(
         later.peer != one.peer and not later.blocking and later.begin < max(one.end, one.wait_end)
-        for one, later in zip(begun, begun[1:], strict=False)
+        for one, later in itertools.pairwise(look.records[0].receives())
     )
 
 
 def _queued(look: Look) -> bool:
-    return any(got[_QUEUE] == "a push unanswered" for got in look.got)
+    return "a push unanswered" in look.left(_QUEUE)
 
 
 exercise = Exercise(
@@ -276,15 +261,13 @@ exercise = Exercise(
         Case(4, 2, {"turns": [[1, 2, 3]]}),
         Case(3, 3, {"turns": [[1], [2], [2], [2], [1], [1]]}),
     ),
-    traffic=(
-        _one_worker_at_a_time,
-        _no_first_pull,
-        _every_push_answered,
-    ),
+    traffic=(_one_worker_at_a_time, _no_first_pull, _every_push_answered),
     hints=(
         hints.EARLY,
-        replace(COLLECTIVE, shows=lambda look: _one_worker_at_a_time(look) is not None),
-        WORKERS_TALK,
+        replace(
+            parameter_server.COLLECTIVE, shows=lambda look: _one_worker_at_a_time(look) is not None
+        ),
+        parameter_server.WORKERS_TALK,
         Hint(
             "fetched first",
             lambda look: _no_first_pull(look) is not None,
@@ -315,8 +298,7 @@ exercise = Exercise(
         Hint(
             "answer not used",
             lambda look: any(
-                len(got[_GIVEN]) > 1 and look.same(got[_GIVEN][0], got[_GIVEN][-1])
-                for got in look.got[1:]
+                len(given) > 1 and look.same(given[0], given[-1]) for given in look.left(_GIVEN)[1:]
             ),
             "gradient_fn got the same parameters again: what rank 0 answers has to be what the "
             "worker passes to gradient_fn in its next step.",
@@ -362,10 +344,7 @@ exercise = Exercise(
         ),
         Hint(
             "other updates",
-            lambda look: (
-                _told(look, "updates") is not None
-                and _told(look, "updates") != look.expected[0]["returned"]["updates"]
-            ),
+            lambda look: _told(look, "updates") not in (None, look.wanted[0]["updates"]),
             "`updates` counts every applied push, from all workers together.",
         ),
         *_STALENESS,

@@ -27,21 +27,15 @@ def _call_all_gather(function, rank, size, inputs):
     return {"chunks": chunks, "list of chunks": fate}
 
 
-def _gathered(look: Look) -> list[np.ndarray]:
-    """What the chunks should hold, on every rank."""
-    return look.expected[0]["chunks"]
-
-
 def _misplaced(look: Look) -> bool:
     """Did all chunks arrive, in another order?"""
 
-    def key(chunk):
-        return np.asarray(chunk).ravel().tolist()
+    def in_one_order(chunks):
+        return sorted(np.ravel(chunk).tolist() for chunk in chunks)
 
-    right = sorted(map(key, _gathered(look)))
     return look.size > 1 and any(
-        sorted(map(key, got["chunks"])) == right and not look.same(_gathered(look), got["chunks"])
-        for got in look.got
+        in_one_order(got) == in_one_order(want) and not look.same(want, got)
+        for want, got in look.pairs("chunks")
     )
 
 
@@ -49,18 +43,15 @@ def _added(look: Look) -> bool:
     """Does a chunk hold what arrived plus what was there before?"""
     return any(
         look.same(right + before, now) and not look.same(right, now)
-        for rank in look.ranks
-        for right, before, now in zip(
-            _gathered(look), look.inputs[rank]["chunks"], look.got[rank]["chunks"], strict=True
-        )
+        for entry, (asked, left) in zip(look.given("chunks"), look.pairs("chunks"), strict=True)
+        for before, right, now in zip(entry, asked, left, strict=True)
     )
 
 
 def _untouched(look: Look) -> bool:
     """Did messages arrive, and are all chunks as they were on entry?"""
     return bool(look.events("recv")) and all(
-        look.same(inputs["chunks"], got["chunks"])
-        for inputs, got in zip(look.inputs, look.got, strict=True)
+        map(look.same, look.given("chunks"), look.left("chunks"))
     )
 
 

@@ -17,20 +17,17 @@ def _tensor_of_each_rank(case: Case) -> list[dict]:
     return [{"tensor": drawn(case, rank, case.get("shape", [8]))} for rank in range(case.size)]
 
 
-def _parts(look: Look, rank: int):
-    return look.given("tensor"), look.returned[rank]
-
-
-def _shares_of_elements(look: Look) -> list[tuple[int, ...] | None]:
-    """For each rank and each element of what it returned, how often each rank's part is in it."""
-    found = []
-    for rank in look.ranks:
-        parts, got = _parts(look, rank)
+def _shares_of_elements(look: Look) -> list[tuple[int, ...]]:
+    """For each rank and the first elements of what it returned, how often each rank's part is in
+    them, where they are such sums.
+    """
+    parts, found = look.given("tensor"), []
+    for got in look.returned:
         if isinstance(got, np.ndarray) and got.shape == parts[0].shape:
             for place in range(min(got.size, 12)):
                 element = [part.reshape(-1)[place : place + 1] for part in parts]
                 found.append(rings.shares(element, got.reshape(-1)[place : place + 1]))
-    return found
+    return [shares for shares in found if shares is not None]
 
 
 def _tail_alone(look: Look) -> bool:
@@ -76,7 +73,7 @@ exercise = Exercise(
             "flat",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.shape == (want.size,) != want.shape
-                for got, want in zip(look.returned, look.expected, strict=True)
+                for want, got in look.pairs()
             ),
             "The values are in one dimension: give the result the shape of the input again.",
         ),
@@ -84,7 +81,7 @@ exercise = Exercise(
             "other length",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.size != want.size
-                for got, want in zip(look.returned, look.expected, strict=True)
+                for want, got in look.pairs()
             ),
             "The result has another length than the input: what was added to make equal chunks has "
             "to come off again, and chunks of unequal length must all be there.",
@@ -104,17 +101,13 @@ exercise = Exercise(
                    "return. Are they views of the tensor, or copies?"),
         Hint(
             "parts missing",
-            lambda look: any(
-                shares is not None and 0 in shares for shares in _shares_of_elements(look)
-            ),
+            lambda look: any(0 in shares for shares in _shares_of_elements(look)),
             "Some elements lack the part of a rank. Did your reduce-scatter and your all-gather "
             "both pass, and do they work on the same chunks?",
         ),
         Hint(
             "parts twice",
-            lambda look: any(
-                shares is not None and max(shares) > 1 for shares in _shares_of_elements(look)
-            ),
+            lambda look: any(max(shares) > 1 for shares in _shares_of_elements(look)),
             "Some elements hold the part of a rank twice: something is added in the second half of "
             "the ring, where chunks are only handed on.",
         ),

@@ -16,22 +16,30 @@ def _chunks_of_each_rank(case: Case) -> list[dict]:
     return [{"chunks": list(drawn(case, rank, shape))} for rank in range(case.size)]
 
 
+_OWN = "chunk (rank + 1) mod size"
+
+
 def _call_reduce_scatter(function, rank, size, inputs):
     chunks, fate = in_place(function, rank, size, inputs["chunks"])
-    return {"chunk (rank + 1) mod size": chunks[(rank + 1) % size], "list of chunks": fate}
+    return {_OWN: chunks[(rank + 1) % size], "list of chunks": fate}
 
 
-def _owned(look: Look, rank: int):
-    """(what every rank put into the chunk that `rank` should own, what that holds now)."""
-    number = (rank + 1) % look.size
-    parts = [inputs["chunks"][number] for inputs in look.inputs]
-    return parts, look.got[rank]["chunk (rank + 1) mod size"]
+def _owned(look: Look) -> list[tuple[list[np.ndarray], np.ndarray]]:
+    """For the chunk that each rank should own: (what every rank put into it, what it holds now)."""
+    chunks = list(zip(*look.given("chunks"), strict=True))
+    return [(chunks[(r + 1) % look.size], own) for r, own in enumerate(look.left(_OWN))]
 
 
-def _alone(look: Look, rank: int) -> int | None:
-    """The one rank whose part alone is in the chunk that `rank` should own; None if others are."""
-    shares = rings.shares(*_owned(look, rank))
-    return shares.index(1) if shares is not None and sum(shares) == 1 else None
+def _shares(look: Look) -> list[tuple[int, ...] | None]:
+    return [rings.shares(*owned) for owned in _owned(look)]
+
+
+def _alone(look: Look) -> list[int | None]:
+    """For each rank the one whose part alone is in its own chunk; None if those of others are."""
+    return [
+        shares.index(1) if shares is not None and sum(shares) == 1 else None
+        for shares in _shares(look)
+    ]
 
 
 def _added_to_another(look: Look, rank: int) -> bool:
@@ -44,14 +52,6 @@ def _added_to_another(look: Look, rank: int) -> bool:
     came, went = steps[0]
     fits = np.isclose(came + np.array(rings.first_elements(look, rank)), went, rtol=1e-5)
     return bool(fits.any() and not fits[number])
-
-
-def _all_owned(look: Look) -> list[tuple[list[np.ndarray], np.ndarray]]:
-    return [_owned(look, rank) for rank in look.ranks]
-
-
-def _shares(look: Look) -> list[tuple[int, ...] | None]:
-    return [rings.shares(*owned) for owned in _all_owned(look)]
 
 
 exercise = Exercise(
@@ -77,19 +77,14 @@ exercise = Exercise(
         ),
         Hint(
             "nothing added",
-            lambda look: (
-                bool(look.events("recv")) and all(_alone(look, rank) == rank for rank in look.ranks)
-            ),
+            lambda look: bool(look.events("recv")) and _alone(look) == list(look.ranks),
             "Each rank's chunk is as it was on entry. What arrived was added to another chunk, or "
             "to a copy: in each step a rank sends one chunk and adds what arrives to another, in "
             "place. Which chunk does the left neighbour send in this step?",
         ),
         Hint(
             "copied, not added",
-            lambda look: (
-                bool(look.events("recv"))
-                and all(_alone(look, rank) is not None for rank in look.ranks)
-            ),
+            lambda look: bool(look.events("recv")) and None not in _alone(look),
             "Each chunk holds one rank's part alone: what arrived was written over what was there. "
             "Receive into a buffer of its own, then add that to the chunk.",
         ),
@@ -109,7 +104,7 @@ exercise = Exercise(
             "mean for sum",
             lambda look: (
                 look.size > 1
-                and all(look.same(sum(parts) / look.size, got) for parts, got in _all_owned(look))
+                and all(look.same(sum(parts) / look.size, got) for parts, got in _owned(look))
             ),
             hints.MEAN_FOR_SUM.says,
         ),

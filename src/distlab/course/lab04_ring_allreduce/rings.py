@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,14 +11,7 @@ from distlab.exercises import hints, traffic
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Hint, Look
 from distlab.records.events import Event
-
-
-def listed(ranks) -> str:
-    """Ranks in words: "rank 1", "ranks 1, 2 and 3"."""
-    ranks = [str(rank) for rank in sorted(set(ranks))]
-    if len(ranks) == 1:
-        return f"rank {ranks[0]}"
-    return f"ranks {', '.join(ranks[:-1])} and {ranks[-1]}"
+from distlab.records.phrases import ranks_text
 
 
 def sends(look: Look, rank: int) -> list[Event]:
@@ -88,7 +82,8 @@ def _not_this_ring(rank: int, size: int, tensor: np.ndarray, sent: list[Event]) 
 def _sent(rank: int, sent: list[Event]) -> str:
     if not sent:
         return f"rank {rank} sent nothing"
-    return f"rank {rank} sent {counted(len(sent), 'message')} to {listed(e.peer for e in sent)}"
+    whom = ranks_text(sorted({event.peer for event in sent}))
+    return f"rank {rank} sent {counted(len(sent), 'message')} to {whom}"
 
 
 def _ring_sends(rank: int, size: int, messages: int) -> str:
@@ -104,12 +99,12 @@ def _ring_sends(rank: int, size: int, messages: int) -> str:
 # what hints ask
 
 
-def shares(parts: list[np.ndarray], value, most: int = 2) -> tuple[int, ...] | None:
+def shares(parts: Sequence[np.ndarray], value) -> tuple[int, ...] | None:
     """How often each part is in a sum: (1, 1, 0) for the first two; None if it is no such sum."""
     if not isinstance(value, np.ndarray) or not value.size or value.shape != parts[0].shape:
         return None
     stacked = np.stack(parts).astype("float64")
-    for times in itertools.product(range(most + 1), repeat=len(parts)):
+    for times in itertools.product(range(3), repeat=len(parts)):
         if np.allclose(np.tensordot(times, stacked, 1), value, rtol=1e-4, atol=1e-5):
             return times
     return None
@@ -142,18 +137,18 @@ def first_elements(look: Look, rank: int) -> list[float]:
     return [float(chunk.flat[0]) for chunk in chunks if chunk.size and chunk.dtype.kind == "f"]
 
 
-def _holds_more(look: Look, sent: Event) -> bool:
-    """Does a message hold more than a chunk?"""
-    most, dtype = _chunk(look, sent.rank)
-    return traffic.numbers(sent, dtype) > most
-
-
-def _chunk(look: Look, rank: int) -> tuple[int, np.dtype]:
-    """(elements of a rank's largest chunk, their dtype)."""
-    inputs = look.inputs[rank]
+def _chunk(look: Look) -> tuple[int, np.dtype]:
+    """(elements of the largest chunk, their dtype)."""
+    inputs = look.inputs[0]
     if "chunks" in inputs:
         return inputs["chunks"][0].size, inputs["chunks"][0].dtype
     return -(-inputs["tensor"].size // look.size), inputs["tensor"].dtype
+
+
+def _holds_more(look: Look) -> bool:
+    """Does a message hold more than a chunk?"""
+    most, dtype = _chunk(look)
+    return any(traffic.numbers(sent, dtype) > most for sent in look.events("send"))
 
 
 def _peers(look: Look) -> set[tuple[int, int]]:
@@ -161,12 +156,8 @@ def _peers(look: Look) -> set[tuple[int, int]]:
 
 
 def _steps(look: Look) -> set[int]:
-    return {(dst - src) % look.size for src, dst in _peers(look)}
-
-
-def _stepped(look: Look) -> set[int]:
     """The distances at which messages were sent, where a world tells right from left."""
-    return _steps(look) if look.size > 2 else set()
+    return {(dst - src) % look.size for src, dst in _peers(look)} if look.size > 2 else set()
 
 
 def _star(look: Look) -> bool:
@@ -191,7 +182,7 @@ TRAFFIC = (
     ),
     Hint(
         "the other way round",
-        lambda look: _stepped(look) == {look.size - 1},
+        lambda look: _steps(look) == {look.size - 1},
         "The ring turns the other way: rank r sends to r + 1 and receives from r − 1.",
     ),
     Hint(
@@ -210,7 +201,7 @@ TRAFFIC = (
     ),
     Hint(
         "straight to the others",
-        lambda look: len(_stepped(look)) > 1,
+        lambda look: len(_steps(look)) > 1,
         "Ranks sent to others than their right neighbour. In a ring a chunk reaches a rank further "
         "on by being handed on, and on its way everybody adds to it.",
     ),
@@ -218,19 +209,19 @@ TRAFFIC = (
 
 WHOLE = Hint(
     "more than a chunk",
-    lambda look: any(_holds_more(look, sent) for sent in look.events("send")),
+    _holds_more,
     "A message holds more than one chunk. Cut the tensor into `size` chunks and send one in each "
     "step: that is where the ring saves its bytes.",
 )
 OTHER_DTYPE = Hint(
     "messages of another dtype",
-    lambda look: any(str(_chunk(look, e.rank)[1]) != e.dtype for e in look.events("send", "recv")),
+    lambda look: any(e.dtype != str(_chunk(look)[1]) for e in look.events("send", "recv")),
     "Messages travel in another dtype than the tensor's. torch.empty_like(tensor) makes a buffer "
     "of the right one; torch.zeros(n) and torch.empty(n) are float32 whatever arrives.",
 )
 LIST_CHANGED = Hint(
     "list changed",
-    lambda look: any(got["list of chunks"] != "as it was" for got in look.got),
+    lambda look: look.differs("list of chunks"),
     "`chunks[i] = …` and `chunks[i] = chunks[i] + …` put another tensor into the list and leave "
     "the chunk itself as it was. Write into the chunk: with +=, add_, copy_, or chunks[i][:] = ….",
 )

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab04_ring_allreduce.parameter_server import (
-    COLLECTIVE,
-    WORKERS_TALK,
-    made_tensors,
-    stepped_from,
-    with_rank_0_alone,
-)
+from distlab.course.lab04_ring_allreduce import parameter_server
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -18,8 +12,8 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 def _unequal_parameters(case: Case) -> list[dict]:
     return [
         {
-            "parameters": made_tensors(case, rank, 0),
-            "gradients": made_tensors(case, rank, 1),
+            "parameters": parameter_server.made_tensors(case, rank, 0),
+            "gradients": parameter_server.made_tensors(case, rank, 1),
             "lr": case.get("lr", 0.5),
         }
         for rank in range(case.size)
@@ -32,19 +26,13 @@ def _averages(look: Look, first: int, by: int) -> list[np.ndarray]:
     return [np.sum(tensors, axis=0) / by for tensors in zip(*rows, strict=True)]
 
 
-def _all_returned(look: Look, make) -> bool:
-    """Did every rank return what `make(rank)` gives, and is that wrong?"""
-    values = [make(rank) for rank in look.ranks]
-    return all(map(look.same, values, look.got)) and not look.same(values, look.expected)
-
-
 def _from_rank_0(first: int, by, sign: float = 1.0):
     """A hint's `shows`: did rank 0 step along another mean than the right one, for everybody?"""
 
     def shows(look: Look) -> bool:
         own, lr = look.inputs[0]["parameters"], look.inputs[0]["lr"]
-        new = stepped_from(own, _averages(look, first, by(look.size)), sign * lr)
-        return _all_returned(look, lambda rank: new)
+        new = parameter_server.stepped_from(own, _averages(look, first, by(look.size)), sign * lr)
+        return hints.everywhere(look, [new] * look.size)
 
     return shows
 
@@ -53,7 +41,9 @@ def _own_stepped(look: Look) -> bool:
     """Did a worker step from its own parameters in place of rank 0's?"""
     mean, lr = _averages(look, 1, look.size - 1), look.inputs[0]["lr"]
     return any(
-        look.same(stepped_from(look.inputs[rank]["parameters"], mean, lr), look.got[rank])
+        look.same(
+            parameter_server.stepped_from(look.inputs[rank]["parameters"], mean, lr), look.got[rank]
+        )
         for rank in range(1, look.size)
     )
 
@@ -66,7 +56,7 @@ def _one_worker_alone(look: Look) -> bool:
     if look.size < 3 or not isinstance(got, list) or len(got) != len(given["parameters"]):
         return False
     steps = [
-        stepped_from(given["parameters"], inputs["gradients"], given["lr"] / by)
+        parameter_server.stepped_from(given["parameters"], inputs["gradients"], given["lr"] / by)
         for inputs in look.inputs[1:]
         for by in (1, look.size - 1)
     ]
@@ -113,15 +103,11 @@ exercise = Exercise(
     asks="In sync_parameter_server, rank 0 averages the gradients of ranks 1 to size − 1, takes a "
     "step with them from its own parameters and sends these back; every rank returns them.",
     visible=(Case(3, 1), Case(2, 2), Case(4, 3, {"lr": 0.1})),
-    traffic=(
-        traffic.no_collectives,
-        with_rank_0_alone,
-        _nothing_left_out,
-    ),
+    traffic=(traffic.no_collectives, parameter_server.with_rank_0_alone, _nothing_left_out),
     hints=(
         hints.EARLY,
-        COLLECTIVE,
-        WORKERS_TALK,
+        parameter_server.COLLECTIVE,
+        parameter_server.WORKERS_TALK,
         Hint(
             "server's gradients in the mean",
             _from_rank_0(0, lambda size: size),
