@@ -26,12 +26,12 @@ def _averages(look: Look, first: int, by: int) -> list[np.ndarray]:
     return [np.sum(tensors, axis=0) / by for tensors in zip(*rows, strict=True)]
 
 
-def _from_rank_0(first: int, by, sign: float = 1.0):
+def _from_rank_0(first: int, by):
     """A hint's `shows`: did rank 0 step along another mean than the right one, for everybody?"""
 
     def shows(look: Look) -> bool:
         own, lr = look.inputs[0]["parameters"], look.inputs[0]["lr"]
-        new = parameter_server.stepped_from(own, _averages(look, first, by(look.size)), sign * lr)
+        new = parameter_server.stepped_from(own, _averages(look, first, by(look.size)), lr)
         return hints.everywhere(look, [new] * look.size)
 
     return shows
@@ -41,10 +41,8 @@ def _own_stepped(look: Look) -> bool:
     """Did a worker step from its own parameters in place of rank 0's?"""
     mean, lr = _averages(look, 1, look.size - 1), look.inputs[0]["lr"]
     return any(
-        look.same(
-            parameter_server.stepped_from(look.inputs[rank]["parameters"], mean, lr), look.got[rank]
-        )
-        for rank in range(1, look.size)
+        look.same(parameter_server.stepped_from(own, mean, lr), got)
+        for own, got in zip(look.given("parameters")[1:], look.returned[1:], strict=True)
     )
 
 
@@ -126,7 +124,7 @@ exercise = Exercise(
         ),
         Hint(
             "uphill",
-            _from_rank_0(1, lambda size: size - 1, -1.0),
+            _from_rank_0(1, lambda size: -(size - 1)),
             "The step went up the gradient: parameters minus lr times gradient.",
         ),
         Hint(
@@ -151,8 +149,7 @@ exercise = Exercise(
         Hint(
             "gradients sent back",
             lambda look: any(
-                look.same(_averages(look, 1, look.size - 1), look.got[rank])
-                for rank in range(1, look.size)
+                look.same(_averages(look, 1, look.size - 1), got) for got in look.returned[1:]
             ),
             "The workers got averaged gradients back: what travels from rank 0 is its new "
             "parameters.",

@@ -179,11 +179,10 @@ def _mean_times(look: Look, factor) -> bool:
 
 def _one_all_reduce(look: Look) -> str | None:
     """An all-reduce of float16 for each bucket, of all its elements, in the group."""
+    buckets = _buckets(look)
     for rank in look.ranks:
-        models = look.inputs[rank]["models"]
-        buckets = _buckets(models, look.case.get("again", False))
         calls = [e for e in look.records[rank].events if e.is_collective or e.is_message]
-        members = tuple(sorted(_members(look, rank)))
+        members = sorted(_members(look, rank))
         if len(members) == 1 and not calls:
             continue
         other = next((e for e in calls if e.op != "all_reduce"), None)
@@ -199,18 +198,19 @@ def _one_all_reduce(look: Look) -> str | None:
                 return f"rank {rank} sent {event.dtype} at {event.place}, not float16."
             if event.elements != elements:
                 return f"rank {rank} did not reduce the whole bucket at {event.place}."
-            if tuple(sorted(event.group)) != members:
+            if sorted(event.group) != members:
                 return f"rank {rank} reduced in another group than the given one at {event.place}."
     return None
 
 
-def _buckets(models: list[list[np.ndarray]], again: bool) -> list[int]:
+def _buckets(look: Look) -> list[int]:
     """The elements of each bucket, in the order in which DDP hands them to the hook."""
     found = []
-    for gradients in models:
-        found.append(sum(g.size for g in gradients))
-        if again:
-            found += [g.size for g in reversed(gradients)]
+    for gradients in look.inputs[0]["models"]:
+        sizes = [g.size for g in gradients]
+        found.append(sum(sizes))
+        if look.case.get("again"):
+            found += reversed(sizes)
     return found
 
 

@@ -48,7 +48,7 @@ def _call_shard(function, rank, size, inputs):
     told = among_ranks("shard", rank, size, ask)
     for one in told:
         if not isinstance(one, list):
-            return {"returned": one or "nothing", **dict.fromkeys(_asked(n, size), "not asked")}
+            return {"returned": one or "nothing"}
     shares = [[answers[turn] for answers in told] for turn in range(4)]
     facts = _judged(n, rank, shares)
     if later > 1:
@@ -100,22 +100,6 @@ def _not_ints(answer: Any) -> str:
     return f"a list that holds {odd[0]}" if odd else ""
 
 
-_ALWAYS = (
-    "indices of all ranks",
-    "indices of all ranks in the next epoch",
-    "lengths of the shares",
-    "result of a second call",
-)
-_IF_LONG = ("order", "order in the next epoch", "order for another seed")
-_DIVISION = "division in the next epoch"
-
-
-def _asked(n: int, size: int) -> tuple[str, ...]:
-    """The facts that a case of this size can tell."""
-    long = n >= 12 * size  # two random orders, or divisions, agree by chance once in a million
-    return _ALWAYS + _IF_LONG * long + (_DIVISION,) * (long and size > 1)
-
-
 def _judged(n: int, rank: int, shares: list[list[list[int]]]) -> dict[str, Any]:
     """What four calls gave, [call][rank]: this one, again, a later epoch, another seed."""
     now, again, later, other = shares
@@ -128,12 +112,18 @@ def _judged(n: int, rank: int, shares: list[list[list[int]]]) -> dict[str, Any]:
         "indices of all ranks in the next epoch": _coverage(n, later),
         "lengths of the shares": "as equal as can be" if even else f"{shortest} to {longest}",
         "result of a second call": "the same" if now == again else "another one",
+    }
+    if n < 12 * size:  # two random orders, or divisions, agree by chance once in a million
+        return facts
+    facts |= {
         "order": _pattern(now[rank]),
         "order in the next epoch": "another" if now[rank] != later[rank] else "the same",
         "order for another seed": "another" if now[rank] != other[rank] else "the same",
-        _DIVISION: "the same" if _divided_alike(now[rank], later) else "another",
     }
-    return {name: facts[name] for name in _asked(n, size)}
+    if size > 1:
+        alike = _divided_alike(now[rank], later)
+        facts["division in the next epoch"] = "the same" if alike else "another"
+    return facts
 
 
 def _divided_alike(mine: list[int], later: list[list[int]]) -> bool:
@@ -255,7 +245,7 @@ exercise = Exercise(
             "(seed * epoch is 0 in epoch 0, whatever the seed is.)",
         ),
         Hint(
-            "same division", _left(_DIVISION, "the same"),
+            "same division", _left("division in the next epoch", "the same"),
             "The same indices stay together, in another order or on another rank: shuffle all n "
             "first, then divide.",
         ),
