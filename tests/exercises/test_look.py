@@ -57,4 +57,5 @@ def test_ranks_differ():
     alone, twice = {"weights": np.ones(2)}, {"weights": np.ones(2) * 2}
     assert not look([alone] * 3, [twice] * 3).ranks_differ("weights")
     assert look([alone] * 3, [twice, twice, alone]).ranks_differ("weights")
-    assert look([alone] * 2, [alone, {}]).ranks_differ("weights")
+    assert not look([alone] * 3, [alone, {}, alone]).ranks_differ("weights")
+    assert look([alone] * 3, [{}, alone, twice]).ranks_differ("weights")

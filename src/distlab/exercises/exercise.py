@@ -279,9 +279,9 @@ class Look:
         return not self.differs(*(self.expected[0].keys() - set(names)))
 
     def ranks_differ(self, name: str) -> bool:
-        """Do the ranks disagree on what is under this name?"""
-        first, *others = self.left(name)
-        return any(not self.same(first, other) for other in others)
+        """Do the ranks disagree on what is under this name, as far as they got there?"""
+        found = [got[name] for got in self.got if name in got]
+        return any(not self.same(found[0], other) for other in found)
 
     def events(self, *ops: str) -> list[Event]:
         """All events of all ranks, of these operations where any are named."""

@@ -235,7 +235,7 @@ _HINTS = (
     ),
     Hint(
         "gradients missing",
-        lambda look: any(None in found for found in look.left("gradients")),
+        lambda look: any(g is None for found in look.left("gradients") for g in found),
         "Parameters have no gradient when the function returns: they are what it is called for, "
         "and the caller takes the step.",
     ),
