@@ -117,14 +117,16 @@ def _mistake(look: Look, rank: int) -> str:
     steps = look.inputs[rank]["gradients"]  # [step][rank][tensor]
     got, after_one = look.got[rank]["parameters"][0], look.got[rank][_FIRST]
     means = [[np.mean(some, axis=0) for some in zip(*step, strict=True)] for step in steps]
-    for mistake, factor, begin in (
-        ("", 1, 1),
-        ("sum for mean", look.size, 1),
-        ("divided twice", 1 / look.size, 1),
-        ("the other way", -1, 1),
-        ("steps from two", 1, 2),
+    for mistake, other in (
+        ("", {}),
+        ("sum for mean", {"factor": look.size}),
+        ("divided twice", {"factor": 1 / look.size}),
+        ("the other way", {"factor": -1}),
+        ("steps from two", {"begin": 2}),
+        ("one moment not corrected", {"corrected_by": (0, 0.999)}),
+        ("one moment not corrected", {"corrected_by": (0.9, 0)}),
     ):
-        if _near(got, _trained(given, means, factor, begin)):
+        if _near(got, _trained(given, means, **other)):
             return mistake
     if _near(got, given):
         return "not in place"
@@ -142,13 +144,16 @@ def _mistake(look: Look, rank: int) -> str:
     return "moments not corrected" if 2.8 * right < moved < 3.5 * right else ""
 
 
-def _trained(parameters, gradients, factor: float = 1, begin: int = 1) -> list[np.ndarray]:
+def _trained(
+    parameters, gradients, factor: float = 1, begin: int = 1, corrected_by=(0.9, 0.999)
+) -> list[np.ndarray]:
     """What Adam (Kingma and Ba, 2015) makes of them on one process, with torch's defaults.
 
     Args:
         gradients: [step][tensor].
         factor: by which they are multiplied first.
         begin: the number of the first step.
+        corrected_by: the betas that correct the moments; 0 corrects nothing.
     """
     trained = []
     for parameter, steps in zip(parameters, zip(*gradients, strict=True), strict=True):
@@ -156,8 +161,8 @@ def _trained(parameters, gradients, factor: float = 1, begin: int = 1) -> list[n
         for number, gradient in enumerate(steps, begin):
             step = factor * gradient.astype("float64")
             first, second = 0.9 * first + 0.1 * step, 0.999 * second + 0.001 * step**2
-            corrected = np.sqrt(second / (1 - 0.999**number)) + 1e-8
-            now = now - 1e-3 * first / (1 - 0.9**number) / corrected
+            mean, square = (1 - beta**number for beta in corrected_by)
+            now = now - 1e-3 * (first / mean) / (np.sqrt(second / square) + 1e-8)
         trained.append(now)
     return trained
 
@@ -307,6 +312,11 @@ exercise = Exercise(
             "The first step is about three times too large: the moments begin at 0, and Adam makes "
             "up for that by dividing them by 1 − β**t.",
             on=all,
+        ),
+        _mistaken(
+            "one moment not corrected",
+            "These are the parameters that come of correcting one moment alone. Both begin at 0, "
+            "and each is divided by 1 − β**t with its own β.",
         ),
         Hint(
             "nearly right",
