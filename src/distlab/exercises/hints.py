@@ -113,10 +113,7 @@ NOTHING = Hint(
 )
 NOTHING_HERE = Hint(
     "nothing returned on some ranks",
-    lambda look: any(
-        got is None and want is not None
-        for got, want in zip(look.returned, look.wanted, strict=True)
-    ),
+    lambda look: any(got is None and want is not None for want, got in look.pairs()),
     "Some ranks returned None: which way do they take through the function, and does it end in a "
     "`return` with a value?",
 )
@@ -124,7 +121,7 @@ NUMBER = Hint(
     "number for tensor",
     lambda look: any(
         isinstance(got, (int, float)) and not isinstance(got, bool) and isinstance(want, np.ndarray)
-        for got, want in zip(look.returned, look.wanted, strict=True)
+        for want, got in look.pairs()
     ),
     "Return the tensor itself: .item(), float() and sum() over a tensor make a plain number of it, "
     "and dist.recv returns the rank that it has received from.",
@@ -133,7 +130,7 @@ REQUEST = Hint(
     "request for tensor",
     lambda look: any(
         (got is True and want is not None) or "Work" in getattr(got, "type_name", "")
-        for got, want in zip(look.returned, look.wanted, strict=True)
+        for want, got in look.pairs()
     ),
     "What came back is a request, or what its wait() returned, and no tensor: with isend, irecv "
     "and async_op=True the data is in the buffer that you passed in, once the request has been "
@@ -150,7 +147,7 @@ def _other_dtypes(look: Look) -> list[tuple[str, str]]:
     """(returned, asked for) for each tensor that has the right shape and a wrong dtype."""
     return [
         (str(got.dtype), str(want.dtype))
-        for got, want in zip(look.returned, look.wanted, strict=True)
+        for want, got in look.pairs()
         if isinstance(got, np.ndarray)
         and isinstance(want, np.ndarray)
         and got.shape == want.shape
