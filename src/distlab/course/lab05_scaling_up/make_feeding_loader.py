@@ -459,6 +459,7 @@ exercise = Exercise(
     points=5,
     make=_plan,
     call=_feed,
+    deadline=30.0,  # workers are processes, and decode images
     asks="make_feeding_loader returns a loader over this rank's own shards: in every epoch each "
     "sample comes once over all ranks and workers, in another order than the epoch before, as "
     "batches of (images, labels).",

@@ -408,6 +408,7 @@ exercise = Exercise(
     make=_model,
     tuples=0,
     call=_call,
+    deadline=30.0,  # seconds of a processor, of which a busy machine makes many
     asks="fsdp_step returns this rank's own loss and, for each layer, this rank's piece of the "
     "mean gradient; parameters are gathered layer by layer, and never more than two layers are "
     "whole.",

@@ -66,6 +66,7 @@ exercise = Exercise(
     points=3,
     make=attention.blocks(heads_first=False),
     call=call_shortened,
+    deadline=30.0,  # the largest case, element by element in Python
     tolerance=attention.TOLERANCE,
     asks="In ulysses_attention each rank computes the attention of its heads over all positions, "
     "and returns that of its positions, (n, heads, d), after at most four all-to-alls.",
