@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import zipfile
 
 import pytest
@@ -39,6 +40,18 @@ def test_the_untouched_lab_scores_zero_and_every_exercise_is_unanswered(lab, zyg
     verdicts = grader.grade(grader.plan(coursedir.released(lab)), zygote)
     assert {v.status for v in verdicts} == {"unanswered"}
     assert sum(v.score for v in verdicts) == 0
+
+
+def test_whoever_judges_imports_neither_torch_nor_asyncio():
+    """All exercises are imported where a notebook or a submission is judged."""
+    program = """
+    import sys
+    from distlab import course
+    course.load()
+    assert not {"torch", "asyncio", "unittest"} & set(sys.modules), "heavy imports"
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
-from unittest import mock
 
 from distlab.course.lab09_when_it_breaks import shifted_clock
 from distlab.exercises.numpy_ints import as_plain
@@ -87,6 +86,8 @@ class Meeting:
         clocks_differ: bool = False,
         slowness: float = SLOWNESS,
     ) -> None:
+        from unittest import mock  # and with it asyncio, which judges of exercises do without
+
         self.lag = 0.0  # the most seconds by which this process itself was late
         self.slow = store in SLOWED
         self._server, self._slowness = None, slowness
