@@ -19,7 +19,7 @@ from distlab.rank import child_process
 from distlab.rank.sharing import Board
 
 POLL = 0.02
-UP = 90.0  # seconds in which a server answers; its run may end before
+UP = 600.0  # seconds in which a server answers, however busy the machine; its run ends before
 FIRST = 5.0  # seconds within which a program schedules its first step
 ALONE = 0.5  # seconds after the first step within which those of the other workers arrive
 
