@@ -86,15 +86,13 @@ class Meeting:
         clocks_differ: bool = False,
         slowness: float = SLOWNESS,
     ) -> None:
-        from unittest import mock  # and with it asyncio, which judges of exercises do without
-
         self.lag = 0.0  # the most seconds by which this process itself was late
         self.slow = store in SLOWED
         self._server, self._slowness = None, slowness
         everybody = range(workers)
         self._groups = [[w] for w in everybody] if TCP in store else [list(everybody)]
         self._hosts: list[tuple[int, Connection]] = []
-        with mock.patch.dict(os.environ, _RESOLVER):
+        with _environment(_RESOLVER):
             try:
                 for group in self._groups:
                     shift = APART * group[0] if clocks_differ else 0.0
@@ -180,6 +178,21 @@ class Meeting:
 
     def __exit__(self, *exc) -> None:
         self.end()
+
+
+@contextlib.contextmanager
+def _environment(changes: dict[str, str]):
+    """`mock.patch.dict` would empty the environment for a moment, while torch's threads read it."""
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def lacking(answers: Sequence[Answer | None]) -> bool:
