@@ -589,6 +589,24 @@ def test_engines_have_all_that_ranks_need(gate):
         found.close()
 
 
+def test_engines_that_never_got_the_first_question_are_asked_again(monkeypatch):
+    """The controller's scheduler drops what is for an engine that it has no connection to yet."""
+    plain, dropped = ipyparallel.DirectView.apply_async, []
+
+    def apply_async(view, function, *args, **kwargs):
+        if function is os.getpid and view.targets not in dropped:
+            dropped.append(view.targets)
+            return SimpleNamespace(ready=lambda: False)
+        return plain(view, function, *args, **kwargs)
+
+    monkeypatch.setattr(ipyparallel.DirectView, "apply_async", apply_async)
+    found = LocalEngines(2)
+    try:
+        assert sorted(dropped) == sorted(found.ids)
+    finally:
+        found.close()
+
+
 def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_path):
     """By the notebook's stop button: what the ranks would have answered is no answer any more."""
     begun, never = tmp_path / "begun", tmp_path / "never"

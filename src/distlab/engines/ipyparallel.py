@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # nothing here imports NumPy before the zygote is on its way
     from distlab.processes import payload
 
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
+ASKED_AGAIN = 1.0  # seconds after which an engine that has not said who it is is asked again
 STARTING = 60.0, 180.0  # seconds in which engines start that are forked, or spawned
 _NONE = -1  # in place of the id of an engine, or of its process
 _held: ports.Held | None = None  # the port that this engine holds for the run about to begin
@@ -153,6 +154,7 @@ class LocalEngines(AttachedEngines):
     def __init__(self, size: int, way: starting.Way | None = None) -> None:
         self._pids: list[int] = []
         self._delay, self._owner = RunDelay(), os.getpid()
+        self._asked: dict[int, list[tuple[float, Any]]] = {}  # when, and what came of it, by id
         self._seen: set[int] = set()  # ids looked at so far: dead engines stay listed for seconds
         self._engines: dict[int, int] = {}  # ids of living engines, by process id
         self._late: dict[int, int] = {}  # process ids, by rank, of engines that are still starting
@@ -219,11 +221,7 @@ class LocalEngines(AttachedEngines):
         deadline = time.monotonic() + self._timeout
         left = dict(pids)
         while left:
-            for engine in sorted(set(self.client.ids) - self._seen):
-                self._seen.add(engine)
-                with contextlib.suppress(Exception):  # it may have died meanwhile
-                    pid = self.client[engine].apply_async(os.getpid).get(timeout=self._timeout)
-                    self._engines[pid] = engine
+            self._look_at_new()
             for rank in [rank for rank, pid in left.items() if pid in self._engines]:
                 self._pids[rank] = left.pop(rank)
                 self.ids[rank] = self._engines[self._pids[rank]]
@@ -235,8 +233,25 @@ class LocalEngines(AttachedEngines):
             for rank in [rank for rank, pid in left.items() if self._source.ended(pid)]:
                 self._start([rank])  # it gave up, or was killed where memory was short
                 left[rank] = self._late[rank]
-            if left and not self.client.wait([], timeout=0.01):
+            if left:
                 time.sleep(0.01)
+
+    def _look_at_new(self) -> None:
+        """Note which processes new engines are, as far as these have answered. They are asked again
+        and again: an engine is listed before the controller's scheduler has its connection, and
+        what that cannot deliver it drops without a word.
+        """
+        for engine in sorted(set(self.client.ids) - self._seen):
+            asked = self._asked.setdefault(engine, [])
+            answer = next((result for _, result in asked if result.ready()), None)
+            if answer is not None:
+                self._seen.add(engine)
+                del self._asked[engine]
+                with contextlib.suppress(Exception):  # it may have died meanwhile
+                    self._engines[answer.get()] = engine
+            elif not asked or time.monotonic() > asked[-1][0] + ASKED_AGAIN:
+                result = self.client[engine].apply_async(os.getpid)
+                asked.append((time.monotonic(), result))
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
         """New engines take the place of those in which threads of a function go on."""
