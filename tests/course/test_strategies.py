@@ -1,6 +1,7 @@
 """TensorFlow in processes of its own, and what lab 08 promises of its strategies."""
 
 import os
+import socket
 
 import pytest
 
@@ -138,3 +139,24 @@ def test_whoever_has_fetched_all_results_has_waited_for_all_steps(zygote_for):
     plan = judge.plan(collected.handed_in(LAB, parameter_server=COUNTED_LATE))
     verdict = judge.grade(plan, zygote_for(LAB))[0]
     assert verdict.status == "passed", verdict.message
+
+
+def test_a_server_whose_address_is_taken_just_then_is_started_again(tmp_path, monkeypatch):
+    from distlab.course.lab08_tensorflow_strategies import servers
+
+    monkeypatch.setenv("DISTLAB_RUN", str(tmp_path))
+    start, taken = servers.Servers.start, []
+
+    def begins(own, job, index=0):
+        if job == "worker" and not taken:  # made only now, or the other server would hold it, too
+            host, _, port = own.cluster[job][index].rpartition(":")
+            taken.append(socket.socket())
+            taken[0].bind((host, int(port)))  # and does not listen
+        elif job == "worker":
+            taken[0].close()
+        start(own, job, index)
+
+    monkeypatch.setattr(servers.Servers, "start", begins)
+    with servers.Servers(1) as held:
+        assert taken[0].fileno() == -1  # it was started twice
+        assert [server[:2] for server in held.story.processes] == [("ps", 0), ("worker", 0)]

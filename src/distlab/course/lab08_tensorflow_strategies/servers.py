@@ -20,6 +20,7 @@ from distlab.rank.sharing import Board
 
 POLL = 0.02
 UP = 600.0  # seconds in which a server answers, however busy the machine; its run ends before
+STARTS = 3  # of a server that ends by itself before it listens
 FIRST = 5.0  # seconds within which a program schedules its first step
 ALONE = 0.5  # seconds after the first step within which those of the other workers arrive
 
@@ -114,16 +115,25 @@ class Servers:
         self.story.processes.append((job, index, process.pid))
 
     def up(self) -> None:
-        """Wait until all of them listen.
+        """Wait until all of them listen. One that ends by itself, because its address was somebody
+        else's just then, is started again.
 
         Raises:
             TimeoutError: one does not.
         """
         deadline = time.monotonic() + UP
-        for job, index in self._processes:
+        for job, index in list(self._processes):
+            starts = 1
             while not _listens(self.cluster[job][index]):
-                if time.monotonic() > deadline or self._processes[job, index].ended():
+                process = self._processes[job, index]
+                ended = process.ended()
+                if time.monotonic() > deadline or (ended and starts == STARTS):
                     raise TimeoutError(f"{job} {index} does not answer at its address")
+                if ended:
+                    self.story.processes.remove((job, index, process.pid))
+                    self.kill(job, index)
+                    self.start(job, index)
+                    starts += 1
                 time.sleep(POLL)
 
     def kill(self, job: str, index: int) -> None:
